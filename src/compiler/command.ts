@@ -52,11 +52,25 @@ export interface Rewriting {
 export const passesOf = ({ rewriting }: Pick<Command, 'rewriting'>): readonly string[] =>
   rewriting?.passes ?? [];
 
-/** The arguments of the command with the rewritten program as its input, if there is one. Passes are not included. */
-export const argvOf = ({ argv, expanded, arguments: { input }, rewriting }: Command): readonly string[] =>
-  rewriting?.input === undefined
-    ? argv
-    : ['--compile-from=abi', ...expanded.with(input!.index, rewriting.input)];
+/** The bytes of an input. @param stdin all of them, if `bytes` leaves weights out */
+interface InputBytes {
+  readonly bytes: Uint8Array;
+  readonly stdin?: Uint8Array;
+}
+
+/** The command as the user gave it. */
+export const originalCompile = (
+  { argv, arguments: { input } }: Command,
+  { bytes, stdin = bytes }: InputBytes,
+): Compile => ({ argv, stdin: input?.kind === 'stdin' ? stdin : undefined });
+
+/** The command with the rewritten program as its input, if there is one. Passes are not included. */
+export function rewrittenCompile(command: Command, input: InputBytes): Compile {
+  const { expanded, arguments: args, rewriting } = command;
+  if (rewriting?.input === undefined) return originalCompile(command, input);
+  const argv = ['--compile-from=abi', ...expanded.with(args.input!.index, rewriting.input)];
+  return { argv, stdin: undefined };
+}
 
 export interface CommandPlace {
   /** Environment of the compile. */

@@ -1,7 +1,7 @@
 // The digest of a program, by which the database knows it. Not loaded for programs without decisions.
 import { join } from 'node:path';
 import { compileAside } from '../compiler/ask.ts';
-import { withTrailingFlags, type Command } from '../compiler/command.ts';
+import { originalCompile, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { piecesOfFile } from '../system/bytes.ts';
@@ -53,16 +53,17 @@ export async function programDigest(
 
 /** The text of a program with digests in place of weights; null if the compiler fails or the text is too large. */
 async function print(
-  { reading, bytes, stdin = bytes }: ReadInput,
-  { compiler, expanded }: Command,
+  input: ReadInput,
+  command: Command,
   { env, cacheDirectory }: Surroundings,
 ): Promise<Uint8Array | null> {
   try {
     return await withScratchFolder(cacheDirectory, 'program', async (folder) => {
       const output = join(folder, 'program.mlir');
-      const argv = withTrailingFlags(expanded, [...PRINTING, '-o', output]);
-      const asked = { env, cacheDirectory, stdin: reading.fromStdin ? stdin : undefined };
-      const { code } = await compileAside(compiler.executable, argv, asked);
+      const { argv, stdin } = originalCompile(command, input);
+      const printing = withTrailingFlags(argv, [...PRINTING, '-o', output]);
+      const asked = { env, cacheDirectory, stdin };
+      const { code } = await compileAside(command.compiler.executable, printing, asked);
       return code === 0 ? read(output) : null;
     });
   } catch {

@@ -23,7 +23,7 @@ import { isParsable, requireRoom } from '../system/heap.ts';
 import { trySlot } from '../system/slots.ts';
 import { UserError } from '../system/user-error.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
-import { argvOf, passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
+import { passesOf, rewrittenCompile, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { readBroadcasts } from '../form/broadcast.ts';
 import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
@@ -130,10 +130,13 @@ export interface Found {
  */
 export async function surveyInput(
   command: Command,
-  { bytes, stdin = bytes, isHuge, reading: { fromStdin, dataTiling } }: ReadInput,
+  input: ReadInput,
   { text: linalg, isEnough, configured: known }: SurveyOptions,
   { env, cacheDirectory }: Surroundings,
 ): Promise<Found | null> {
+  const { isHuge } = input;
+  const { dataTiling } = input.reading;
+  const { argv: own, stdin } = rewrittenCompile(command, input);
   const folder = makeScratchFolder(cacheDirectory, 'survey');
   if (folder === null) return null;
   const passes = passesOf(command);
@@ -150,12 +153,9 @@ export async function surveyInput(
       // Encodings hide the operations.
       ...(dataTiling ? NO_DATA_TILING : []),
     ];
-    const argv = withTrailingFlags(argvOf(command), all);
+    const argv = withTrailingFlags(own, all);
     const ask = (more: readonly string[]) =>
-      askCompiler(command.compiler.executable, [...more, ...argv], {
-        env,
-        stdin: fromStdin && command.rewriting?.input === undefined ? stdin : undefined,
-      });
+      askCompiler(command.compiler.executable, [...more, ...argv], { env, stdin });
     const first = await ask([]);
     // Threads of the compiler crash by chance, seldom. Python's launcher turns a signal into a code above 128.
     const isCrash = first.code === null || first.code > 128;

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { applyInsertions } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/arguments.ts';
 import {
-  argvOf,
   inputName,
   passesOf,
+  rewrittenCompile,
   withTrailingFlags,
   type Command,
   type Compile,
@@ -16,7 +16,6 @@ import { specFlags, substituteFlag, withoutNotes, type SubstituteFile } from '..
 import { isOfDispatch, matchesGenerated, type Entry } from '../inject/plan.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
-import type { Input } from '../input/input.ts';
 import { SUBSTITUTES } from '../system/cache.ts';
 import { hasFields, isText, listOf } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -36,26 +35,11 @@ export interface InjectedCommand extends Compile {
   readonly mapMessages: ((messages: string) => string) | null;
 }
 
-/** The command as the user gave it. */
-export const originalCompile = (
-  command: Command,
-  { bytes, stdin = bytes }: Pick<Input, 'bytes' | 'stdin'>,
-): Compile => ({
-  argv: command.argv,
-  stdin: command.arguments.input?.kind === 'stdin' ? stdin : undefined,
-});
-
 /** The command without configurations, in its forms. */
-export function untunedCompile(program: FormedProgram): Compile {
-  const { argv, stdin } = rewrittenCompile(program);
-  return { argv: [...pipelineFlags(passesOf(program.command)), ...argv], stdin };
+export function untunedCompile({ command, inspected }: FormedProgram): Compile {
+  const { argv, stdin } = rewrittenCompile(command, inspected.input);
+  return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
 }
-
-/** The command with the rewritten input, if there is one. */
-const rewrittenCompile = ({ command, inspected }: FormedProgram): Compile =>
-  command.rewriting?.input === undefined
-    ? originalCompile(command, inspected.input)
-    : { argv: argvOf(command), stdin: undefined };
 
 /** Arguments that compile a file with the program at the end of `flow`. */
 export const resumedCompile = ({ expanded, arguments: { input } }: Command, path: string): string[] =>
@@ -96,10 +80,13 @@ export async function injectedCommand(
 }
 
 /** Arguments of the injection that compile a file with the program at the end of `flow`. */
-export const resumedInjection = (
-  { argv, plan: { command } }: Pick<InjectedCommand, 'argv' | 'plan'>,
+export function resumedInjection(
+  { argv, plan: { command, inspected } }: Pick<InjectedCommand, 'argv' | 'plan'>,
   path: string,
-): string[] => [...argv.slice(0, argv.length - argvOf(command).length), ...resumedCompile(command, path)];
+): string[] {
+  const own = rewrittenCompile(command, inspected.input).argv;
+  return [...argv.slice(0, argv.length - own.length), ...resumedCompile(command, path)];
+}
 
 /** The command with the injection, without substituted executables. */
 function commandWithout(
@@ -110,7 +97,7 @@ function commandWithout(
   const input = command.arguments.input!;
   const passes = passesOf(command);
   if (injection.route !== 'inline') {
-    const { argv, stdin } = rewrittenCompile(plan);
+    const { argv, stdin } = rewrittenCompile(command, inspected.input);
     const files = [...(command.rewriting?.files ?? [])];
     const keep = (text: string) => {
       files.push(write(text));

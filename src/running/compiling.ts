@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
 import { targetArchitecture } from '../backend/target.ts';
 import { askCompiler } from '../compiler/ask.ts';
-import { withTrailingFlags } from '../compiler/command.ts';
+import { originalCompile, withTrailingFlags } from '../compiler/command.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import { originalCompile } from '../plan/injected-command.ts';
 import type { CalledProgram, MeasuredProgram } from './callable.ts';
 
 /** The result of a compile that was ended because it worked for too long or hung. */

@@ -4,10 +4,10 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CompilerOutput } from '../compiler/arguments.ts';
 import { isAsBefore } from '../compiler/command-files.ts';
-import { withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
+import { originalCompile, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { isInjected } from '../decision/decision.ts';
 import type { InputText } from '../input/text.ts';
-import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
+import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import {
   notePlan,

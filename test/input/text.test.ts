@@ -18,7 +18,7 @@ import { createDigest } from '../../src/system/digest.ts';
 import { isParsable } from '../../src/system/heap.ts';
 import { memoryBytes } from '../../src/system/processor.ts';
 import { fileState } from '../../src/system/files.ts';
-import { originalCompile } from '../../src/plan/injected-command.ts';
+import { originalCompile } from '../../src/compiler/command.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { commandOf } from '../support/inspected.ts';
 

@@ -25,28 +25,19 @@ export async function inNotedForms(
   names: FormNames,
   surroundings: Surroundings,
 ): Promise<FormedProgram | null> {
-  const [copies, forms] = await splitNames(names);
-  const inVariant = async (
-    program: FormedProgram,
-    own: FormNames,
-    variant: CommandVariant | null,
-  ): Promise<FormedProgram | null> => {
-    const keys = [...own.keys()];
-    if (variant === null || keys.some((key) => !variant.parts.has(key))) return null;
-    return surveyed(await variant.commandWith(keys), program.inspected, surroundings);
-  };
+  if (names.size === 0) return written;
+  const copies = await copiesOf(written, surroundings);
+  const isCopy = (key: string) => copies?.parts.has(key) === true;
+  const own = [...names.keys()].filter(isCopy);
   const sized =
-    copies.size === 0 ? written : await inVariant(written, copies, await copiesOf(written, surroundings));
-  if (sized === null || forms.size === 0) return sized;
-  return inVariant(sized, forms, namedForms(sized, forms, surroundings));
-}
-
-/** The names of functions' copies, and those of operations' forms. */
-async function splitNames(names: FormNames): Promise<readonly [copies: FormNames, forms: FormNames]> {
-  if (names.size === 0) return [names, names];
-  const { isSizedPart } = await import('./sized.ts');
-  const split = Map.groupBy(names, ([, form]) => isSizedPart(form));
-  return [new Map(split.get(true)), new Map(split.get(false))];
+    copies === null || own.length === 0
+      ? written
+      : await surveyed(await copies.commandWith(own), written.inspected, surroundings);
+  const rest = new Map([...names].filter(([key]) => !isCopy(key)));
+  if (sized === null || rest.size === 0) return sized;
+  const variant = namedForms(sized, rest, surroundings);
+  if (variant === null) return null;
+  return surveyed(await variant.commandWith([...rest.keys()]), sized.inspected, surroundings);
 }
 
 /** The variant with copies of functions; null if the settings give no sizes. */

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileAside } from '../../compiler/ask.ts';
-import { withTrailingFlags } from '../../compiler/command.ts';
+import { originalCompile, withTrailingFlags } from '../../compiler/command.ts';
 import { hasFlag } from '../../compiler/arguments.ts';
 import { inputIdentity } from '../../compiler/command-identity.ts';
 import { mayHaveForms } from '../../input/input.ts';
@@ -25,8 +25,8 @@ const MOST_COPIES = 8;
 /** Passes that carry the sizes into all types, where forms and the survey read them. */
 const FOLDING = ['canonicalize', 'cse'];
 
-/** The form of a part of the variant. */
-const SIZED = 'copy of known sizes';
+/** The form of a function. */
+const COPY = 'copy of known sizes';
 
 /**
  * One part for each call of the user's, by the shapes of its arguments; functions with equal shapes share a part. No parts for a program
@@ -34,7 +34,7 @@ const SIZED = 'copy of known sizes';
  */
 export function sizedVariant(program: FormedProgram, surroundings: Surroundings): CommandVariant {
   const calls = Map.groupBy(callsOf(program, surroundings), keyOf);
-  const parts = new Map([...calls.keys()].map((key) => [key, SIZED]));
+  const parts = new Map([...calls.keys()].map((key) => [key, COPY]));
   return {
     parts,
     async commandWith(keys) {
@@ -57,9 +57,6 @@ export function sizedVariant(program: FormedProgram, surroundings: Surroundings)
     slower: () => new Set(),
   };
 }
-
-/** Whether a key of a part is one of this variant. */
-export const isSizedPart = (form: string): boolean => form === SIZED;
 
 function callsOf({ command, inspected }: FormedProgram, { settings }: Surroundings): KnownSizes[] {
   const { input } = inspected;
@@ -110,15 +107,10 @@ async function sizedInput(
   return withScratchFolder(cacheDirectory, 'sized', async (folder) => {
     const output = join(folder, 'abi.mlir');
     const flags = ['--compile-to=abi', '--mlir-print-debuginfo', '-o', output];
-    const { bytes, stdin = bytes, reading } = input;
-    const { code } = await compileAside(
-      command.compiler.executable,
-      withTrailingFlags(command.expanded, flags),
-      {
-        ...{ env, cacheDirectory },
-        stdin: reading.fromStdin ? stdin : undefined,
-      },
-    );
+    const { argv, stdin } = originalCompile(command, input);
+    const { executable } = command.compiler;
+    const asked = { env, cacheDirectory, stdin };
+    const { code } = await compileAside(executable, withTrailingFlags(argv, flags), asked);
     const text = code === 0 ? withCopies(readFileSync(output), calls) : null;
     if (text === null) return null;
     const write = await textWriter(cacheDirectory);
