@@ -1,6 +1,7 @@
 // Element-wise operations of an image and an operand of lower rank, such as a scale `96x1x1` of each channel, which is read at constant
 // indices. They stop transposes, and the compiler's pass that moves transposes takes the constants for dimensions, and crashes in a fifth
 // of all compiles. Operands of full rank, such as the gates of squeeze-and-excite, stay: with them the form was slower.
+import { VALUE } from '../compiler/symbol.ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { affineMap } from '../workload/contraction/text.ts';
@@ -22,7 +23,7 @@ export const broadcastKey = ({ name, operands, result }: Broadcast): string =>
   `${name} ${operands.map(typeName).join()}->${typeName(result)}`;
 
 const STATEMENT = new RegExp(
-  String.raw`= linalg\.generic \{indexing_maps = \[([^\]]*, 0\b[^\]]*)\], iterator_types = \[(?:"parallel"(?:, )?)+\]\} ins\(%[\w.$#-]+, %[\w.$#-]+ : (tensor<[^<>]*>), (tensor<[^<>]*>)\) outs\(%[\w.$#-]+ : (tensor<[^<>]*>)\) \{
+  String.raw`= linalg\.generic \{indexing_maps = \[([^\]]*, 0\b[^\]]*)\], iterator_types = \[(?:"parallel"(?:, )?)+\]\} ins\(${VALUE}, ${VALUE} : (tensor<[^<>]*>), (tensor<[^<>]*>)\) outs\(${VALUE} : (tensor<[^<>]*>)\) \{
 \s*\^bb0\((%\w+): [^\n]*?, (%\w+): [^\n]*
 \s*(%\w+) = (arith\.\w+) (%\w+), (%\w+) : [^\n]*
 \s*linalg\.yield (%\w+) : `,

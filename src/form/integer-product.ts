@@ -1,6 +1,7 @@
 // Products of 8-bit integers with zero points, as ONNX's MatMulInteger of networks that are quantized at run time. They arrive as products of
 // 32-bit integers, from which the zero points are subtracted before, with sums of 64 bits: code for these is many times slower. In their form, 8-bit
 // integers are multiplied, in tiles where the processor has products of these, and the zero points are taken out as sums of rows and columns.
+import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
@@ -45,17 +46,17 @@ const block = String.raw`[^\n]*\n\s*\^bb0\(`;
 
 /** An integer that is widened: value, operation. */
 const WIDENED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, ${same}\], ${parallel}\} ins\((%[\w.$#-]+) : tensor<[\dx]+i8>\) outs\(${block}(%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \3 : i8 to i32\s*linalg\.yield \4 : i32`,
+  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, ${same}\], ${parallel}\} ins\((${VALUE}) : tensor<[\dx]+i8>\) outs\(${block}(%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \3 : i8 to i32\s*linalg\.yield \4 : i32`,
 );
 
 /** From which a zero point is subtracted: value, zero point, operation. */
 const MOVED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, affine_map<\(\1\) -> \(\)>, ${same}\], ${parallel}\} ins\((%[\w.$#-]+), (%[\w.$#-]+) : tensor<[\dx]+i32>, tensor<i8>\) outs\(${block}(%\w+): i32, (%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \5 : i8 to i32\s*(%\w+) = arith\.subi \4, \6 : i32\s*linalg\.yield \8 : i32`,
+  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, affine_map<\(\1\) -> \(\)>, ${same}\], ${parallel}\} ins\((${VALUE}), (${VALUE}) : tensor<[\dx]+i32>, tensor<i8>\) outs\(${block}(%\w+): i32, (%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \5 : i8 to i32\s*(%\w+) = arith\.subi \4, \6 : i32\s*linalg\.yield \8 : i32`,
 );
 
 /** A matrix as a batch of one. */
 const BATCHED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], ${parallel}\} ins\((%[\w.$#-]+) : tensor<[\dx]+i32>\) outs\(${block}(%\w+): i32, %\w+: i32\):\s*linalg\.yield \2 : i32`,
+  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], ${parallel}\} ins\((${VALUE}) : tensor<[\dx]+i32>\) outs\(${block}(%\w+): i32, %\w+: i32\):\s*linalg\.yield \2 : i32`,
 );
 
 const ZERO = /^arith\.constant dense<0> : tensor<i8>/;

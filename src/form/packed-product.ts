@@ -1,5 +1,6 @@
 // Products in tiles: see `packing.ts`. Generic products of integers are what is left of the products of a quantized program that is computed in
 // integers. Products of floats are those of the program; of 32 bits, only those with constant weights.
+import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
@@ -85,8 +86,9 @@ function isConstant(text: Uint8Array, value: string, end: number): boolean {
 }
 
 /** A generic operation that only moves a value: exporters write a batch of equal weights so. */
-const SPREAD =
-  /^(?:tensor\.expand_shape (%[\w.$#-]+) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((%[\w.$#-]+) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )/;
+const SPREAD = new RegExp(
+  String.raw`^(?:tensor\.expand_shape (${VALUE}) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((${VALUE}) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )`,
+);
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isPackedProduct(value: unknown): value is PackedProduct {

@@ -4,6 +4,7 @@
 //
 // A loop over the steps of a sequence, as of an LSTM, multiplies one step at a time, and reads all weights for each. In their form, the
 // products of all steps are one product before the loop, of which each step takes its rows.
+import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import type { Named } from './form.ts';
 import { hasStrips, packedProduct, type Packing } from './packing.ts';
@@ -95,12 +96,15 @@ function stepOf(lhs: string, weights: string, text: Uint8Array, start: number) {
   return { steps: Number(steps), isInvariant: areBeforeLoop(text, [sequence!, weights], start) };
 }
 
-const COLLAPSED = /^tensor\.collapse_shape (%[\w.$#-]+) \[\[0, 1\], \[2\]\] /;
-const STEP =
-  /^tensor\.extract_slice (%[\w.$#-]+)\[%[\w.$#-]+, 0, 0\] \[1, \d+, \d+\] \[1, 1, 1\] : tensor<(\d+)x/;
+const COLLAPSED = new RegExp(String.raw`^tensor\.collapse_shape (${VALUE}) \[\[0, 1\], \[2\]\] `);
+const STEP = new RegExp(
+  String.raw`^tensor\.extract_slice (${VALUE})\[${VALUE}, 0, 0\] \[1, \d+, \d+\] \[1, 1, 1\] : tensor<(\d+)x`,
+);
 
 /** The transpose of a matrix. Its group is the matrix. */
-export const TRANSPOSED = /^linalg\.transpose ins\((%[\w.$#-]+) : [^\n]* permutation = \[1, 0\]/;
+export const TRANSPOSED = new RegExp(
+  String.raw`^linalg\.transpose ins\((${VALUE}) : [^\n]* permutation = \[1, 0\]`,
+);
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isProduct(value: unknown): value is Product {

@@ -1,5 +1,6 @@
 // Convolutions of an image that is spread among zeros, whose products are mostly zero. Front ends write a transposed convolution so, with zeros between
 // the elements of its image; and a large dilation reads more padding than image.
+import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { isFloat } from '../workload/element-type.ts';
 import { isIntegerWithin } from '../system/data.ts';
@@ -72,11 +73,13 @@ export function readSpread(operation: Operation, text: Uint8Array): SpreadConvol
   return !isOuter && isSpread(spread) ? spread : null;
 }
 
-const INSERTED =
-  /^tensor\.insert_slice %[\w.$#-]+ into (?<into>%[\w.$#-]+)\[(?<offsets>[\d, ]+)\] \[(?<sizes>[\d, ]+)\] \[(?<strides>[\d, ]+)\] : (?<from>tensor<[^<>]*>) into /;
-const PADDED =
-  /^tensor\.pad %[\w.$#-]+ low\[(?<offsets>[\d, ]+)\] high\[[\d, ]+\] \{\s*\^bb0[^\n]*\s*tensor\.yield (?<zero>%[\w.$#-]+) : [^\n]*\s*\} : (?<from>tensor<[^<>]*>) to /;
-const FILLED = /^linalg\.fill ins\((%[\w.$#-]+) : /;
+const INSERTED = new RegExp(
+  String.raw`^tensor\.insert_slice ${VALUE} into (?<into>${VALUE})\[(?<offsets>[\d, ]+)\] \[(?<sizes>[\d, ]+)\] \[(?<strides>[\d, ]+)\] : (?<from>tensor<[^<>]*>) into `,
+);
+const PADDED = new RegExp(
+  String.raw`^tensor\.pad ${VALUE} low\[(?<offsets>[\d, ]+)\] high\[[\d, ]+\] \{\s*\^bb0[^\n]*\s*tensor\.yield (?<zero>${VALUE}) : [^\n]*\s*\} : (?<from>tensor<[^<>]*>) to `,
+);
+const FILLED = new RegExp(String.raw`^linalg\.fill ins\((${VALUE}) : `);
 const ZERO = /^arith\.constant 0\.0+(?:e\+00)? : /;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */

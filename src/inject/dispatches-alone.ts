@@ -1,5 +1,5 @@
 // A module with one function for each of some dispatches of a program, so that each dispatch runs alone, between guards: see `guarded.ts`. Pure.
-import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
+import { nameOfSymbol, SYMBOL, VALUE } from '../compiler/symbol.ts';
 import { EXECUTABLE } from '../input/flow.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
@@ -94,6 +94,9 @@ function listed(text: string): string[] {
 /** Guards need elements of whole bytes. */
 const isGuarded = (elementType: string) => elementType !== 'i1' && elementBits(elementType) >= 8;
 
+/** An operand that a dispatch overwrites, and its type. */
+const TIED = new RegExp(String.raw`^(${VALUE})(?: as (.*))?$`);
+
 /** The function of a dispatch; null if its operands are not static tensors or constants. */
 function functionOf(
   [, head = '', , workload = '', operands = '', types = '', resultTypes = '']: readonly string[],
@@ -127,8 +130,7 @@ function functionOf(
   }
   const given = values.map((value) => names.get(value) ?? value);
   const results = listed(resultTypes.startsWith('(') ? resultTypes.slice(1, -1) : resultTypes);
-  /** An operand that the dispatch overwrites, and its type. */
-  const tied = results.map((text) => /^(%[\w.$#-]+)(?: as (.*))?$/.exec(text));
+  const tied = results.map((text) => TIED.exec(text));
   const whole = results.map((text, i) => {
     const [, value, type] = tied[i] ?? [];
     return value === undefined ? text : (type ?? typed[values.indexOf(value)] ?? '');

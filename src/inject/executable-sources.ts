@@ -1,4 +1,5 @@
 // Sources of executables, as the compiler writes them, and the configurations in them.
+import { VALUE } from '../compiler/symbol.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
@@ -155,7 +156,7 @@ function workOf(source: Uint8Array): string {
     .toString('latin1')
     .split('\n')
     .filter((line) => COMPUTES.test(line) && !/\bindex\b/.test(line));
-  return withoutLocations(lines.join('\n')).replaceAll(/%[\w.$#-]+/g, (name) => {
+  return withoutLocations(lines.join('\n')).replaceAll(new RegExp(VALUE, 'g'), (name) => {
     names.set(name, names.get(name) ?? `%${names.size}`);
     return names.get(name)!;
   });

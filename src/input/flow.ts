@@ -4,7 +4,7 @@ import { bufferOf } from '../system/bytes.ts';
 import { sha256 } from '../system/hash.ts';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
-import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
+import { nameOfSymbol, SYMBOL, VALUE } from '../compiler/symbol.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import { elementsOf, sizesBefore, type Tensor } from '../workload/tensor.ts';
 
@@ -177,6 +177,9 @@ export interface Call {
 export const CALL = String.raw`flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[[^\]]*\])?\(([^)]*)\) : \(`;
 const CALLED = new RegExp(String.raw`${CALL}([^)]*)\)`);
 
+/** The first value that an operation makes. Groups: the value, the operation, and its first operand. */
+const MADE = new RegExp(String.raw`^ +(${VALUE})(?::\d+)? = (\S+) (?:immutable )?(\S*)`);
+
 /** The calls of each executable. */
 function callsOf(text: string): Map<string, Call[]> {
   const sites = new Map<string, Call[]>();
@@ -186,7 +189,7 @@ function callsOf(text: string): Map<string, Call[]> {
     const bytes = new Map<string, number>();
     const calls: { executable: string; operands: (string | null)[] }[] = [];
     for (const line of body!.split('\n')) {
-      const made = /^ +(%[\w.$#-]+)(?::\d+)? = (\S+) (?:immutable )?(\S*)/.exec(line);
+      const made = MADE.exec(line);
       if (made !== null) {
         const [, name, operation, first] = made;
         if (operation === 'hal.tensor.import') source.set(name!, name!);

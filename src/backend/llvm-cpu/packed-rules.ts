@@ -1,5 +1,6 @@
 // Tiles on packed operations and on the packing of their operands: by rules of a tuning spec, where types identify both; or in the
 // compiler's own text, for candidates. The packed operations of all candidates look alike, so that no spec can tell them apart.
+import { VALUE } from '../../compiler/symbol.ts';
 import { annotate, type Rule } from '../../spec/rules.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
@@ -93,6 +94,9 @@ export function withPackedTiles(line: string, configuration: Configuration): str
   if (multiply !== undefined)
     annotated = annotated.replace(/= linalg\.mmt4d (?=ins)/, `$&${info(multiply)} `);
   if (pack !== undefined)
-    annotated = annotated.replace(/= linalg\.pack .* into %[\w.$#-]+/, `$& ${info(pack)}`);
+    annotated = annotated.replace(
+      new RegExp(String.raw`= linalg\.pack .* into ${VALUE}`),
+      `$& ${info(pack)}`,
+    );
   return annotated;
 }

@@ -1,5 +1,6 @@
 // Dimensions of one element. A pipeline tiles the users of a root together with the root only if no change of shape lies between, so the
 // users of a root with such a dimension get the dimension, too.
+import { VALUE } from '../../compiler/symbol.ts';
 import { tensorFromText, tensorText, type Tensor } from '../tensor.ts';
 import { affineMap } from './text.ts';
 
@@ -23,8 +24,9 @@ const widenedType = (type: string): string => type.replace(':tensor<', ':tensor<
 const ELEMENTWISE =
   /^ *(%\w+) = linalg\.generic \{indexing_maps = \[(.*)\], iterator_types = \[((?:"parallel"(?:, )?)+)\]\} ins\((.*?)\) outs\((.*?)\)(.*) \{$/;
 
-const STORE =
-  /^ *\S+\.dispatch\.tensor\.store (%[\w.$#-]+), (%\w+), offsets = \[(.*?)\], sizes = \[(.*?)\], strides = \[(.*?)\] : \S+ -> (!\S+?<\w+:tensor<\w+>>)/;
+const STORE = new RegExp(
+  String.raw`^ *\S+\.dispatch\.tensor\.store (${VALUE}), (%\w+), offsets = \[(.*?)\], sizes = \[(.*?)\], strides = \[(.*?)\] : \S+ -> (!\S+?<\w+:tensor<\w+>>)`,
+);
 
 /** The text around a value's definition, as the compiler writes it: an operation begins a line, and its region ends a line with its type. */
 export interface Around {

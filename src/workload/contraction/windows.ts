@@ -1,5 +1,6 @@
 // Convolutions as contractions: a filter moves over the rows and columns of an image. The compiler's pipelines expect all loops of the
 // nest, even loops of one iteration.
+import { VALUE } from '../../compiler/symbol.ts';
 import type { AffineMap, Operand, Operation } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationWorkload } from '../kind.ts';
@@ -172,6 +173,9 @@ export function windowedForm(operation: Operation): OperationWorkload | null {
   };
 }
 
+/** The name of the result that an operation makes, behind the indentation. */
+const RESULT = new RegExp(String.raw`^( *)(${VALUE}) = `);
+
 /**
  * The text with the attribute on a convolution, which gets all loops of the nest. The compiler itself adds missing loops only after it
  * has looked for attributes, and loses the attributes.
@@ -189,7 +193,7 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   if (loops.length === all.length) return text.slice(0, offset) + put + text.slice(offset);
   const line = text.lastIndexOf('\n', root.start) + 1;
   const headEnd = text.indexOf('\n', root.start);
-  const [, indentation, name] = /^( *)(%[\w.$#-]+) = /.exec(text.slice(line, headEnd)) ?? [];
+  const [, indentation, name] = RESULT.exec(text.slice(line, headEnd)) ?? [];
   if (indentation === undefined || name === undefined || offset < line || offset > headEnd) return null;
 
   const lacksImage = !loops.includes('image');
