@@ -140,6 +140,9 @@ export function deviceClass(form: unknown): string | null {
   return text && `v${CLASS_VERSION} ${text}`;
 }
 
+/** The class of a device by its description; its key if it has none. */
+export const classOr = (key: string, form: unknown): string => deviceClass(form) ?? key;
+
 function processorClass(device: Device): string | null {
   const { processor, driver, threads } = device;
   if (!isProcessor(processor)) return null;

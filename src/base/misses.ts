@@ -2,7 +2,7 @@
 import { lstatSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { deviceClass } from '../backend/device.ts';
+import { classOr } from '../backend/device.ts';
 import { openStore } from '../store/open.ts';
 import { namesIn } from '../system/files.ts';
 import { resultOr } from '../system/result-or.ts';
@@ -38,7 +38,7 @@ export async function missLines(database: string, since: string): Promise<MissLi
       const { target, compiler, device, workload, count, lastSeenAt } = miss;
       const subject = lastSeenAt < since ? undefined : store.subject(miss);
       if (subject === undefined || !isSelfContained(subject.workloadForm)) return [];
-      const place = { target, compiler, device: deviceClass(subject.deviceForm) ?? device };
+      const place = { target, compiler, device: classOr(device, subject.deviceForm) };
       return [{ type: 'miss', version: 1, ...place, workload, form: subject.workloadForm, count }];
     });
   } finally {
@@ -51,9 +51,9 @@ export function missesIn(folder: string): { readonly values: unknown[]; readonly
   const paths = missFiles(folder);
   const values = paths.flatMap((path) =>
     resultOr(() => {
-      const { size } = lstatSync(path);
+      const status = lstatSync(path);
       // A link or a pipe may lead anywhere.
-      if (!lstatSync(path).isFile() || size > LARGEST_FILE) return [];
+      if (!status.isFile() || status.size > LARGEST_FILE) return [];
       const text = gunzipSync(readFileSync(path), { maxOutputLength: LARGEST_TEXT }).toString();
       return text.split('\n').flatMap((line) => resultOr(() => [JSON.parse(line) as unknown], []));
     }, []),

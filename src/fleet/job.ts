@@ -1,6 +1,6 @@
 // Jobs of the queue. A job is data, which the worker validates. The worker writes the MLIR of a workload itself.
 import * as v from 'valibot';
-import { deviceClass } from '../backend/device.ts';
+import { classOr } from '../backend/device.ts';
 import { readValue } from '../store/exchange/read.ts';
 import type { Site } from '../site/site.ts';
 import { LONGEST_KEY, plainText } from '../store/limits.ts';
@@ -84,13 +84,10 @@ export function isOfLaterVersion(data: unknown): boolean {
 export const whyNotAlone = (workload: Workload): string | null =>
   dispatchOf(workload) === null ? null : 'it needs the text of its program: submit the program';
 
-/** The class of a device from its form in the database; its key if it has none. */
-export const deviceOf = (key: string, form: unknown): string => deviceClass(form) ?? key;
-
 export const placeOfWorker = ({ target, compiler, device, deviceKey }: Site): Place => ({
   target: target.key,
   compiler: compiler.key,
-  device: deviceOf(deviceKey, device),
+  device: classOr(deviceKey, device),
 });
 
 /** A digest, because keys are too long for names of queues and have other characters. */

@@ -47,7 +47,7 @@ export async function tuneProgramFile(
 }
 
 /**
- * The file of a job. Whoever writes into the folder chooses the programs, so no job leads out of it.
+ * The file of a job. Authors of the folder choose the programs, so no job leads out of it.
  * @throws for a path that leaves the folder, and for another content
  */
 export function fileBelow(models: string | null, { path, sha256 }: ProgramFile): string {

@@ -52,6 +52,9 @@ ${numbers.map((i) => `      @${match}_${i} -> @${rewrite}_${i}`).join(',\n')}
       : (!transform.any_op) -> !transform.any_op
 `;
 
+/** Matches all functions. */
+export const FUNCTIONS = 'ops{["util.func"]}';
+
 /**
  * Runs passes over all functions.
  * @param passes with their options, as the dialect writes them
@@ -62,7 +65,7 @@ export const passing = (passes: readonly string[], root: string, name = 'functio
   passes.length === 0
     ? ''
     : [
-        `    %${name}_0 = transform.structured.match ops{["util.func"]} in ${root} : (!transform.any_op) -> !transform.any_op\n`,
+        `    %${name}_0 = transform.structured.match ${FUNCTIONS} in ${root} : (!transform.any_op) -> !transform.any_op\n`,
         ...passes.map(
           (pass, i) =>
             `    %${name}_${i + 1} = transform.apply_registered_pass ${pass} to %${name}_${i} : (!transform.any_op) -> !transform.any_op\n`,

@@ -17,7 +17,7 @@ import { inTiles, isPackedProduct } from './packed-product.ts';
 import { packingIn } from './packing.ts';
 import { inProductForm, isProduct, passesAfter } from './product.ts';
 import { byAdditions, isRounding } from './rounding.ts';
-import { matching, passing, replacement } from './sequences.ts';
+import { FUNCTIONS, matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
 
 /** Name of the rewriting sequence. */
@@ -27,9 +27,6 @@ interface InForm {
   readonly operation: Exclude<Rewritable, Attention | Quantized>;
   readonly form: string;
 }
-
-/** Matches all functions. */
-const FUNCTIONS = 'ops{["util.func"]}';
 
 /**
  * Text of the module.

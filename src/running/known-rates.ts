@@ -1,5 +1,5 @@
 // Rates of a device in the database: how fast it reads memory, and its peak of multiply-adds by element type.
-import { deviceClass } from '../backend/device.ts';
+import { classOr } from '../backend/device.ts';
 import { NO_RATES, type DeviceRates } from '../report/loss.ts';
 import type { Site } from '../site/site.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
@@ -27,7 +27,7 @@ export interface RatesPlace {
 
 export const ratesPlaceOf = ({ target, device, deviceKey, compiler }: Site): RatesPlace => ({
   target: target.key,
-  device: deviceClass(device) ?? deviceKey,
+  device: classOr(deviceKey, device),
   compiler: compiler.key,
 });
 
@@ -37,7 +37,7 @@ export function ratesPlaceAt(
   devices: readonly Pick<KnownDevice, 'key' | 'form'>[],
 ): RatesPlace {
   const form = devices.find(({ key }) => key === device)?.form;
-  return { target, device: deviceClass(form) ?? device, compiler };
+  return { target, device: classOr(device, form), compiler };
 }
 
 /** Key of the note. It begins unlike the key of any program. */

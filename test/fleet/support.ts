@@ -4,7 +4,8 @@ import type { Device } from '../../src/backend/device.ts';
 import { readAddress } from '../../src/fleet/address.ts';
 import { queueDatabase, type QueueDatabase } from '../../src/fleet/database.ts';
 import { installQueue } from '../../src/fleet/install.ts';
-import { deviceOf, type Place } from '../../src/fleet/job.ts';
+import { classOr } from '../../src/backend/device.ts';
+import type { Place } from '../../src/fleet/job.ts';
 import type { PlannedJob } from '../../src/fleet/queue.ts';
 import { SUBJECT, subjectOf } from '../store/samples.ts';
 import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
@@ -24,7 +25,7 @@ export const pretendedDevice = (name: string): Device => ({
 export const PLACE: Place = {
   target: SUBJECT.target,
   compiler: SUBJECT.compiler,
-  device: deviceOf('', pretendedDevice('any')),
+  device: classOr('', pretendedDevice('any')),
 };
 
 /** A job for a matmul of m x 512 x 512. */

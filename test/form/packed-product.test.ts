@@ -185,6 +185,16 @@ const rowsTimesWeights = (rows: number, columns: number) => {
 `;
 };
 
+/** The matrix `value` as a batch of one, `%b`. */
+const batchOfOne = (value: string, rows: number, columns: number) => {
+  const [from, to] = [`tensor<${rows}x${columns}xf32>`, `tensor<1x${rows}x${columns}xf32>`];
+  return `%f = tensor.empty() : ${to}
+  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(${value} : ${from}) outs(%f : ${to}) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> ${to}`;
+};
+
 /** Products of f32 with constant weights, and their tiles of registers. The last one is for a batch of one. */
 const WITH_WEIGHTS = {
   'whole strips': ['6, 1, 16, 0', rowsTimesWeights(12, 32)],
@@ -196,11 +206,7 @@ const WITH_WEIGHTS = {
   %layers.0-weight = ${constantOf(150, 8)}
   %e = tensor.empty() : tensor<8x150xf32>
   %t = linalg.transpose ins(%layers.0-weight : tensor<150x8xf32>) outs(%e : tensor<8x150xf32>) permutation = [1, 0]
-  %f = tensor.empty() : tensor<1x8x150xf32>
-  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%t : tensor<8x150xf32>) outs(%f : tensor<1x8x150xf32>) {
-  ^bb0(%x: f32, %o: f32):
-    linalg.yield %x : f32
-  } -> tensor<1x8x150xf32>
+  ${batchOfOne('%t', 8, 150)}
   %r = linalg.batch_matmul ins(%a, %b : tensor<1x1x8xf32>, tensor<1x8x150xf32>) outs(%c : tensor<1x1x150xf32>) -> tensor<1x1x150xf32>
   return %r : tensor<1x1x150xf32>
 }
@@ -210,11 +216,7 @@ const WITH_WEIGHTS = {
     '6, 1, 16, 0',
     `func.func @main(%a: tensor<1x201x7xf32>, %c: tensor<1x201x41xf32>) -> tensor<1x201x41xf32> {
   %w = ${constantOf(7, 41)}
-  %e = tensor.empty() : tensor<1x7x41xf32>
-  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<7x41xf32>) outs(%e : tensor<1x7x41xf32>) {
-  ^bb0(%x: f32, %o: f32):
-    linalg.yield %x : f32
-  } -> tensor<1x7x41xf32>
+  ${batchOfOne('%w', 7, 41)}
   %r = linalg.batch_matmul ins(%a, %b : tensor<1x201x7xf32>, tensor<1x7x41xf32>) outs(%c : tensor<1x201x41xf32>) -> tensor<1x201x41xf32>
   return %r : tensor<1x201x41xf32>
 }
