@@ -106,8 +106,11 @@ interface Known {
   dispatches: TunedProgram['dispatches'];
 }
 
+/** Whether a call only checks results: the user did not ask for its size. */
+const isExtra = ({ function: { call } }: StockContest): boolean => call?.isExtra === true;
+
 /**
- * @param contests one for each called function; at least one
+ * @param contests one for each called function; at least one. Extra calls are the last
  * @param compileWith compiles the program with the configurations of these workloads
  * @param seconds for all runs together, about
  * @param isAnswered ends the timing of a function early
@@ -123,6 +126,8 @@ export function programRuns(
   const budget = timeBudget(OVERDRAFT * seconds);
   /** Remaining seconds without the overdraft. */
   const own = () => (seconds === Infinity ? Infinity : Math.max(0, budget.left - (OVERDRAFT - 1) * seconds));
+  /** Number of calls that need a verdict. */
+  const asked = Math.max(1, contests.filter((one) => !isExtra(one)).length);
   const answers = new Map<string, Known>();
   const knownOf = (keys: readonly string[]): Known => {
     const known = answers.get(keys.join()) ?? { compared: [], timed: [], dispatches: new Map() };
@@ -146,7 +151,7 @@ export function programRuns(
     }
     for (const [i, contest] of contests.entries()) {
       // A call that only checks results may use the overdraft: without it, the comparison of all calls is lost.
-      const left = contest.function.call?.isExtra === true ? budget.left : own();
+      const left = isExtra(contest) ? budget.left : own();
       if (left <= 0) return { results: 'unknown', why: NO_TIME };
       const result = await budget.spend(() =>
         comparisons[i]!(program.module, callSeconds(), () => budget.left > 0),
@@ -161,7 +166,7 @@ export function programRuns(
     return { results: 'equal', why: null };
   };
 
-  /** Times the functions in the order of the contests, up to the first function that cannot be timed. */
+  /** Times the functions in the order of the contests, up to the first function that cannot be timed. Extra calls get the time that is left. */
   const time = once(async (keys): Promise<Known> => {
     const known = knownOf(keys);
     const program = await compileWith(keys);
@@ -169,23 +174,26 @@ export function programRuns(
     const longest = Math.max(0, ...known.compared.flatMap(({ seconds }) => seconds));
     // A function that stock or tuned cannot run has no times.
     if (Number.isNaN(longest)) return known;
-    const least = Math.min(budget.left, contests.length * leastSeconds(longest));
+    const least = Math.min(budget.left, asked * leastSeconds(longest));
     const share = Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least);
     const most = Math.max(MOST_SECONDS, least);
     const extent = {
       pairs: MOST_PAIRS,
-      seconds: Math.min(most, share) / contests.length,
+      seconds: Math.min(most, share) / asked,
       // The time of a call comes from one process, which may be slow, so allow more time for the first pairs.
-      leastSeconds: Math.min(most, budget.left) / contests.length,
+      leastSeconds: Math.min(most, budget.left) / asked,
     };
     const timed: Timed[] = [];
     for (const [i, { seconds }] of known.compared.entries()) {
       const both = { ...contests[i]!, tuned: program.module };
       const { reference } = both;
+      const left = isExtra(both) ? own() : extent.seconds;
+      const ofCall = left < extent.seconds ? { pairs: MOST_PAIRS, seconds: left } : extent;
       const one =
+        (left <= 0 ? { timing: null, dispatches: [], reason: NO_TIME.reason } : null) ??
         (reference && byOriginal(reference, seconds[1], isAnswered)) ??
         (isOnce ? byProcesses(seconds, isAnswered) : null) ??
-        (await budget.spend(() => timeProgram(both, Math.max(...seconds), extent, isAnswered)));
+        (await budget.spend(() => timeProgram(both, Math.max(...seconds), ofCall, isAnswered)));
       // Dispatches that are tuned in both programs would seem to gain nothing.
       timed.push(reference === undefined ? one : { ...one, dispatches: [] });
       if (one.timing === null) break;
@@ -205,7 +213,7 @@ export function programRuns(
     const timings = (await time(keys)).timed.flatMap(({ timing }) => timing ?? []);
     const slowest = timings.filter(isSlower).map((timing) => timing.ratio);
     if (slowest.length > 0) return Math.min(...slowest);
-    const isKnown = timings.length === contests.length && timings.every((one) => one.ratio >= LEAST_RATIO);
+    const isKnown = timings.length >= asked && timings.every((one) => one.ratio >= LEAST_RATIO);
     return isKnown ? 1 : null;
   };
 

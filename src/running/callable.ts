@@ -141,7 +141,8 @@ function givenTo(functions: readonly ProgramFunction[], { data }: Surroundings['
 }
 
 /**
- * A contest for each function, with the user's inputs and random ones. A call at an extra size is left out if the untuned program fails at this size.
+ * A contest for each function, with the user's inputs and random ones. Calls at extra sizes come last. One is left out if the untuned program
+ * fails at this size.
  * @param stock path of the untuned module
  * @throws StoppedError when the signal fires
  */
@@ -165,14 +166,16 @@ export async function contestsOf(
     movedFlags: (to: string, seed: number) => [...written.moved(to, seed), ...own],
   };
   const contests: StockContest[] = [];
-  for (const [i, one] of called.entries()) {
+  const isExtra = ({ call }: ProgramFunction) => call?.isExtra === true;
+  const extraLast = called.toSorted((a, b) => Number(isExtra(a)) - Number(isExtra(b)));
+  for (const [i, one] of extraLast.entries()) {
     const place = join(folder, `inputs${i}`);
     await mkdir(place, { recursive: true });
     const values = given.get(one)!;
     const isRandom = values.size === 0 || values.size < one.arguments.length;
     const inputs = writeInputs(one, place, i, values);
     const contest = { ...shared, function: one, inputs, given: values, isRandom };
-    if (one.call?.isExtra !== true || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
+    if (!isExtra(one) || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
   }
   return contests;
 }

@@ -287,6 +287,15 @@ test('a call that only checks results is compared after the others have used up 
   expect(await plain.compare(['a'])).toEqual({ results: 'unknown', why: NO_TIME });
 });
 
+test('a program without time for a call that only checks results still has its verdict', async () => {
+  const extra = { text: '', shapes: [], isNamed: false, isExtra: true };
+  const body = 'if [ "$function" = other ]; then sleep 2; fi';
+  const { runs } = fakeProgram(body, { seconds: 2, functions: ['main', 'other'], calls: [null, extra] });
+  await runs.compare(['a']);
+  expect(await runs.ratio(['a'])).toBe(1);
+  expect(runs.measured(['a']).functions.map(({ timing }) => timing === null)).toEqual([false, true]);
+});
+
 test('a repeated query gets the earlier answer', async () => {
   const { runs, compiled } = fakeProgram('');
   for (let i = 0; i < 2; i++) {
