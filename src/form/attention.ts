@@ -65,18 +65,23 @@ export const scoreBytes = (attention: Attention): number =>
 
 /**
  * The attentions in a text of the compiler, each once.
+ * @param isOfCopies whether those of dynamic sizes stand in other functions than those that are rewritten
  * @returns none if any of them is not understood, for example because of a dynamic size
  */
-export function readAttentions(text: Uint8Array): Attention[] {
+export function readAttentions(text: Uint8Array, isOfCopies = false): Attention[] {
   const bytes = bufferOf(text);
   if (!bytes.includes(NAME)) return [];
   const source = bytes.toString('latin1');
   const count = source.match(/= "?iree_linalg_ext\.attention\b/g)?.length ?? 0;
-  const found = [...source.matchAll(STATEMENT)].flatMap(([, maps, types, result]) => {
+  const statements = [...source.matchAll(STATEMENT)];
+  const elsewhere = isOfCopies ? statements.filter(([statement]) => statement.includes('?')).length : 0;
+  const found = statements.flatMap(([, maps, types, result]) => {
     const one = attentionOf(maps!, types!.split(/,\s*/), result!);
     return isAttention(one) ? [one] : [];
   });
-  return found.length < count ? [] : [...new Map(found.map((one) => [attentionKey(one), one])).values()];
+  return found.length + elsewhere < count
+    ? []
+    : [...new Map(found.map((one) => [attentionKey(one), one])).values()];
 }
 
 const STATEMENT =

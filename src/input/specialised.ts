@@ -31,6 +31,7 @@ const IMPORT =
  * @returns null if the text has none of these functions with these dynamic sizes
  */
 export function specialised(text: string, wanted: readonly KnownSizes[]): string | null {
+  let copies = 0;
   const changed = text.replace(
     FUNCTION,
     (
@@ -38,11 +39,12 @@ export function specialised(text: string, wanted: readonly KnownSizes[]): string
       symbol: string,
       args: string,
       results: string,
-      attributes = '',
+      written: string | undefined,
       body: string,
       location: string,
     ) => {
       const name = nameOfSymbol(symbol);
+      const attributes = written ?? '';
       const sizes = [...body.matchAll(SIZE)].map(([, value, argument, dimension]) => ({
         value: value!,
         ...{ argument: Number(argument), dimension: Number(dimension) },
@@ -54,7 +56,9 @@ export function specialised(text: string, wanted: readonly KnownSizes[]): string
         return all.length > 0 && all.every(({ size }) => size !== undefined) ? [all as readonly Size[]] : [];
       });
       // Attributes of arguments are not copied.
-      if (known.length === 0 || args.includes('{')) return whole;
+      if (known.length === 0 || args.includes('{'))
+        return DYNAMIC.test(body) ? whole : withAttribute(whole, attributes);
+      copies += known.length;
       const privately = (part: string, itsBody: string, more = '') =>
         `  util.func private ${partOf(symbol, part)}(${args}) ${results} attributes {${NEVER_INLINED}${more}} {\n${itsBody}  }${location}\n`;
       return [
@@ -64,7 +68,7 @@ export function specialised(text: string, wanted: readonly KnownSizes[]): string
       ].join('');
     },
   );
-  return changed === text ? null : changed;
+  return copies === 0 ? null : changed;
 }
 
 interface Size {
@@ -74,8 +78,17 @@ interface Size {
   readonly size: number;
 }
 
-/** An attribute of functions with known sizes. */
+/** An attribute of functions with known sizes: copies, and all that have no others. */
 export const SIZED = 'iree_tuned.sized';
+
+const DYNAMIC = /tensor<[^>]*\?/;
+
+/** A function with the attribute besides its own. */
+function withAttribute(whole: string, attributes: string): string {
+  const [header] = whole.split('\n');
+  const own = attributes === '' ? ` attributes {${SIZED}}` : attributes.replace('{', `{${SIZED}, `);
+  return `${header!.slice(0, -`${attributes} {`.length)}${own} {${whole.slice(header!.length)}`;
+}
 
 const NEVER_INLINED = 'inlining_policy = #util.inline.never';
 

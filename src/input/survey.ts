@@ -44,6 +44,8 @@ import { extentsIn, joinedExtents, type DispatchExtents, type ExtentsOf } from '
 import { readFlow, withoutInitializers, type Flow } from './flow.ts';
 import type { ReadInput } from './input.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
+import { SIZED } from './specialised.ts';
+import { bufferOf } from '../system/bytes.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** Attribute that carries the number of an operation's form through the compiler's optimisations. */
@@ -250,7 +252,7 @@ function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritabl
     ...readRounding(text),
     ...readConcats(text),
     ...readBroadcasts(text),
-    ...readAttentions(text),
+    ...readAttentions(text, bufferOf(text).includes(SIZED)),
   ];
   return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }

@@ -60,6 +60,12 @@ test.each([
   expect(readAttentions(Buffer.from(text))).toEqual([]);
 });
 
+test('an attention of a dynamic size in another function than the copies keeps no copy from its form', () => {
+  const text = Buffer.from(attention() + attention().replaceAll('4x96x32', '4x?x32'));
+  expect(readAttentions(text)).toEqual([]);
+  expect(readAttentions(text, true)).toEqual(readAttentions(Buffer.from(attention())));
+});
+
 test.each(casesOfTier([{ isMasked: true }, { isMasked: false }], 1))(
   'the steps give the same numbers: %o',
   async (change) => {

@@ -52,3 +52,14 @@ test('names that need quotes keep them, and an exporter’s function is found by
 test('a size that the call does not give leaves the function as it is', () => {
   expect(specialised(moduleOf(functionNamed('@f')), [{ function: 'f', shapes: [null] }])).toBeNull();
 });
+
+test('a function of known sizes is marked as the copies are, because forms are for both', () => {
+  const fixed = body.replace('hal.buffer_view.dim', 'other.dim').replaceAll('?x8xf32>{%0}', '4x8xf32>');
+  const bare = functionNamed('@h', fixed).replace(` ${stub}`, '');
+  const whole = moduleOf(functionNamed('@f'), functionNamed('@g', fixed), bare, functionNamed('@d'));
+  const text = specialised(whole, [{ function: 'f', shapes: [[4, 8]] }])!;
+  const marked = [...text.matchAll(/@([\w$]+)\(.*attributes \{.*iree_tuned\.sized/g)].map(([, name]) => name);
+  expect(marked).toEqual(['f$sized0', 'g', 'h']);
+  expect(text).toContain(`attributes {iree_tuned.sized, iree.abi.stub} {\n${fixed}`);
+  expect(text).toContain(`-> !hal.buffer_view attributes {iree_tuned.sized} {\n${fixed}`);
+});

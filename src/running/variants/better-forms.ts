@@ -40,11 +40,12 @@ export async function inNotedForms(
   return surveyed(await variant.commandWith([...rest.keys()]), sized.inspected, surroundings);
 }
 
-/** The variant with copies of functions; null if the settings give no sizes. */
+/** The variant with copies of functions; null if the settings give no sizes, or no part. */
 async function copiesOf(program: FormedProgram, surroundings: Surroundings): Promise<CommandVariant | null> {
   if (surroundings.settings.sizes.length === 0) return null;
   const { sizedVariant } = await import('./sized.ts');
-  return sizedVariant(program, surroundings);
+  const variant = sizedVariant(program, surroundings);
+  return variant.parts.size === 0 ? null : variant;
 }
 
 /** The explanation of a program in locked forms. */
@@ -74,8 +75,8 @@ export interface BetterForms {
 const AS_WRITTEN = { names: new Map(), verdict: null, compileSeconds: 0, forms: null, isOpen: false };
 
 /**
- * A program with copies of its functions for the user's sizes, and in the preferred form of each operation, each if it is faster so. The
- * user's own pipeline excludes both.
+ * A program in the preferred form of each operation, with copies of its functions for the user's sizes, each if it is faster so. The user's
+ * own pipeline excludes both.
  * @param kept receives the compiled modules; null if nothing may be measured
  * @param mayCopy whether another input may be compiled in place of the user's
  */
@@ -86,36 +87,20 @@ export async function inBetterForms(
   kept: KeptModules | null = null,
   mayCopy = true,
 ): Promise<BetterForms> {
-  const choose = (program: FormedProgram, variant: CommandVariant) =>
-    inVariant(program, variant, store, surroundings, kept);
+  const choose = (variant: CommandVariant) => inVariant(written, variant, store, surroundings, kept);
   const copies = mayCopy ? await copiesOf(written, surroundings) : null;
-  const sized = copies === null ? null : await choose(written, copies);
-  const program = sized?.program ?? written;
-  const formed = await choose(program, preferredForms(program, surroundings));
-  return sized === null ? formed : joined(sized, formed);
-}
-
-/** Both choices as one. */
-function joined(first: BetterForms, second: BetterForms): BetterForms {
+  if (copies === null) return choose(preferredForms(written, surroundings));
+  const { inPreferredForms } = await import('./sized.ts');
+  const sized = await choose(await inPreferredForms(copies, written, surroundings));
+  if (sized.names.size > 0) return sized;
+  const formed = await choose(preferredForms(written, surroundings));
+  const both = `copies of functions: ${sized.forms?.reason}; forms of operations: ${formed.forms?.reason}`;
   return {
-    program: second.program,
-    names: new Map([...first.names, ...second.names]),
-    verdict: second.verdict ?? first.verdict,
-    compileSeconds: first.compileSeconds + second.compileSeconds,
-    forms:
-      first.forms && second.forms ? joinedForms(first.forms, second.forms) : (second.forms ?? first.forms),
-    isOpen: first.isOpen || second.isOpen,
-  };
-}
-
-function joinedForms(first: ExplainedForms, second: ExplainedForms): ExplainedForms {
-  const both = [first, second];
-  const used = both.filter((one) => one.used);
-  const main = used.at(-1) ?? second;
-  return {
-    ...main,
-    reason: `copies of functions: ${first.reason}; forms of operations: ${second.reason}`,
-    operations: (used.length === 0 ? both : used).flatMap(({ operations }) => operations),
+    ...formed,
+    verdict: formed.verdict ?? sized.verdict,
+    compileSeconds: sized.compileSeconds + formed.compileSeconds,
+    forms: formed.forms === null ? sized.forms : { ...formed.forms, reason: both },
+    isOpen: sized.isOpen || formed.isOpen,
   };
 }
 

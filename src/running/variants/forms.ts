@@ -51,6 +51,7 @@ function formsVariant(
     all.filter(({ operation }) => keys.includes(rewritableKey(operation)));
   return {
     parts: namesOf(all),
+    base: [],
     commandWith: (keys) => rewritten(command, chosen(keys), surroundings),
     // Not loaded on a hit.
     wrongTogether: async (program, keys) =>

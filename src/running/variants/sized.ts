@@ -10,6 +10,7 @@ import { mayHaveForms } from '../../input/input.ts';
 import { dynamicFunctions } from '../../input/sizes-at-calls.ts';
 import { specialised, type KnownSizes } from '../../input/specialised.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
+import { surveyed } from '../../plan/surveyed.ts';
 import { textWriter } from '../../plan/write-once.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { SURVEYS } from '../../system/cache.ts';
@@ -17,6 +18,7 @@ import { hasFields, isText } from '../../system/data.ts';
 import { isParsable } from '../../system/heap.ts';
 import { memoryOf } from '../../system/memory.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
+import { preferredForms } from './forms.ts';
 import type { CommandVariant } from './variant.ts';
 
 /** Most copies in a program. Each takes as long to compile as the function, and to tune. */
@@ -37,6 +39,7 @@ export function sizedVariant(program: FormedProgram, surroundings: Surroundings)
   const parts = new Map([...calls.keys()].map((key) => [key, COPY]));
   return {
     parts,
+    base: [],
     async commandWith(keys) {
       const { command } = program;
       const chosen = [...calls].filter(([key]) => keys.includes(key));
@@ -54,6 +57,33 @@ export function sizedVariant(program: FormedProgram, surroundings: Surroundings)
     wrongTogether: () => Promise.resolve(new Map()),
     wrongAlone: () => Promise.resolve(new Map()),
     blamedFor: () => new Map(),
+    slower: () => new Set(),
+  };
+}
+
+/**
+ * Copies with their operations in the preferred forms. The forms gain most of it: a copy alone can be as slow as the program as it is written,
+ * and two trials take twice as long.
+ */
+export async function inPreferredForms(
+  copies: CommandVariant,
+  { inspected }: FormedProgram,
+  surroundings: Surroundings,
+): Promise<CommandVariant> {
+  const base = [...copies.parts.keys()];
+  const sized = await surveyed(await copies.commandWith(base), inspected, surroundings);
+  const forms = sized === null ? null : preferredForms(sized, surroundings);
+  if (sized === null || forms === null || forms.parts.size === 0) return copies;
+  const formed = (keys: readonly string[]) => keys.filter((key) => forms.parts.has(key));
+  return {
+    parts: new Map([...copies.parts, ...forms.parts]),
+    base,
+    commandWith: (keys) =>
+      formed(keys).length === 0 ? Promise.resolve(sized.command) : forms.commandWith(formed(keys)),
+    wrongTogether: (program, keys) => forms.wrongTogether(program, formed(keys)),
+    wrongAlone: (program, keys) => forms.wrongAlone(program, formed(keys)),
+    blamedFor: (failure, keys) => forms.blamedFor(failure, formed(keys)),
+    // The written operations are in other dispatches, of all sizes.
     slower: () => new Set(),
   };
 }

@@ -140,9 +140,10 @@ export async function tryCommand(
       first = next;
     }
     // Parts that are right alone can be wrong together. Half of them mostly gain more than all other tuning.
-    const halves = isWrong(first) ? halvesOf(first.keys) : [];
+    const { base } = variant;
+    const halves = isWrong(first) ? halvesOf(first.keys.filter((key) => !base.includes(key))) : [];
     for (let half = halves.shift(); half !== undefined; half = halves.shift()) {
-      const next = await tryOnly(half, spent(), 1);
+      const next = await tryOnly([...base, ...half], spent(), 1);
       if (next === null) return first;
       if (!isWrong(next)) {
         first = next;

@@ -11,10 +11,12 @@ import type { MeasuredProgram } from '../callable.ts';
 /** Reasons by the keys of parts. */
 export type Reasons = ReadonlyMap<string, Reason>;
 
-/** A variant of the command, in parts that can be left out. `forms.ts` has one. Compiler flags would be another. */
+/** A variant of the command, in parts that can be left out. `forms.ts` has one, `sized.ts` another. */
 export interface CommandVariant {
   /** All parts: for each key, here of an operation, the name of its change. */
   readonly parts: ReadonlyMap<string, string>;
+  /** Keys of the parts without which the other parts are nothing. */
+  readonly base: readonly string[];
   /** The command with these parts. */
   commandWith(keys: readonly string[]): Promise<Command>;
   /**

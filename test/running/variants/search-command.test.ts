@@ -20,6 +20,8 @@ interface Machine {
   readonly slow?: readonly string[];
   /** Parts whose results are wrong together. */
   readonly apart?: readonly string[];
+  /** Parts without which the others are nothing. */
+  readonly base?: readonly string[];
   /** Speed-up of the program with some parts. */
   readonly ratioOf?: (keys: readonly string[]) => number;
 }
@@ -90,6 +92,7 @@ async function search(on: Machine) {
     );
   const variant: CommandVariant = {
     parts: new Map(['a', 'b', 'c', 'd'].map((key) => [key, 'changed'])),
+    base: on.base ?? [],
     commandWith: (keys): Promise<Command> => Promise.resolve({ ...command, argv: ['in.mlir', ...keys] }),
     wrongTogether: (_, keys) => Promise.resolve(among(keys, on.failing).length > 0 ? null : whyWrong(keys)),
     wrongAlone: (_, keys) => Promise.resolve(whyWrong(keys)),
@@ -126,6 +129,11 @@ test('of parts that are wrong together, halves are tried until one is right', as
     kept: 'a',
     tried: ['abcd', 'ab', 'cd', 'a'],
   });
+});
+
+test('each half keeps the parts that the others need', async () => {
+  expect(await search({ base: ['a'], apart: ['c', 'd'] })).toEqual({ kept: 'abc', tried: ['abcd', 'abc'] });
+  expect(await search({ base: ['a'], wrong: ['b', 'c', 'd'] })).toEqual({ kept: 'a', tried: ['abcd', 'a'] });
 });
 
 test('slower parts are left out if the program is faster without them', async () => {
