@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { movedInputs, scaledInputs, writeInputs } from '../../src/program/inputs.ts';
 import type { ProgramFunction } from '../../src/input/signature.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
@@ -17,39 +17,17 @@ const tensor = (elementType: string): ProgramFunction => ({
   unsupported: null,
 });
 
-/** The elements of a printed buffer: `4x10xf32=[1 2...][...]`, i1 in hexadecimal digits. */
-function elements(printed: string): number[] {
-  const [, text = ''] = /^\d[\dx]*x[a-z]\w*=(.*)$/m.exec(printed) ?? [];
-  return text
-    .split(/[[\]\s]+/)
-    .filter((word) => word !== '')
-    .map(Number);
-}
-
-/** The printed elements of a tensor of `writeInputs`, as the runtime reads it. */
-async function readBack(elementType: string, folder: string): Promise<number[]> {
-  const type = `tensor<4x10x${elementType}>`;
-  const text = `func.func @main(%a: ${type}) -> ${type} { return %a : ${type} }`;
-  // The compiler demotes nothing in a function that only returns its argument.
-  const module = await compile(text, folder, elementType);
-  const own = join(folder, elementType);
-  mkdirSync(own);
-  const [input] = writeInputs(tensor(elementType), own, 1);
-  expect(input).toBe(`4x10x${elementType}=@${join(own, 'input0.bin')}`);
-  const { stdout } = await execa(runtimeTool('iree-run-module'), [
-    `--module=${module}`,
-    '--function=main',
-    '--device=local-sync',
-    `--input=${input!}`,
-  ]);
-  const values = elements(stdout);
-  expect(values).toHaveLength(40);
-  return values;
-}
+/** The elements of each printed buffer: `4x10xf32=[1 2...][...]`, i1 in hexadecimal digits. */
+const elements = (printed: string): number[][] =>
+  [...printed.matchAll(/^\d[\dx]*x[a-z]\w*=(.*)$/gim)].map(([, text]) =>
+    text!
+      .split(/[[\]\s]+/)
+      .filter((word) => word !== '')
+      .map(Number),
+  );
 
 describe('the runtime reads back the written values', () => {
-  const folder = temporaryDirectory();
-  test.each([
+  const floats = [
     ['f64', 2],
     ['f32', 2],
     ['f16', 1],
@@ -58,25 +36,50 @@ describe('the runtime reads back the written values', () => {
     ['f8E4M3FNUZ', 1],
     ['f8E5M2', 1],
     ['f8E5M2FNUZ', 1],
-  ])('%s', async (elementType, largest) => {
-    const values = await readBack(elementType, folder);
-    expect(Math.max(...values.map(Math.abs))).toBeLessThanOrEqual(largest);
-    // Few values would hide arithmetic of lower precision.
-    expect(new Set(values).size).toBeGreaterThan(15);
-  });
-
-  test.each<[string, number[]]>([
+  ] as const;
+  const integers = [
     ['i1', [0, 1]],
     ['i8', [-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7]],
     ['ui8', [0, 1, 2, 3, 4, 5, 6, 7]],
     ['i16', [0, 1]],
     ['i32', [0, 1]],
     ['si64', [0, 1]],
-  ])('%s', async (elementType, expected) => {
-    const values = await readBack(elementType, folder);
-    for (const value of new Set(values)) expect(expected).toContain(value);
+  ] as const;
+  const names = [...floats, ...integers].map(([name]) => name);
+  /** The elements of a tensor of each type, as the runtime reads them. */
+  const valuesOf = new Map<string, readonly number[]>();
+
+  beforeAll(async () => {
+    const folder = temporaryDirectory();
+    const types = names.map((name) => `tensor<4x10x${name}>`);
+    const values = types.map((_, i) => `%a${i}`);
+    const parameters = types.map((type, i) => `%a${i}: ${type}`);
+    // The compiler demotes nothing in a function that only returns its arguments.
+    const text = `func.func @main(${parameters.join(', ')}) -> (${types.join(', ')}) { return ${values.join(', ')} : ${types.join(', ')} }`;
+    const module = await compile(text, folder, 'types');
+    const all = names.map((elementType) => ({ shape: [4, 10], elementType }));
+    const inputs = writeInputs({ ...tensor('f32'), arguments: all }, folder, 1);
+    expect(inputs).toEqual(names.map((name, i) => `4x10x${name}=@${join(folder, `input${i}.bin`)}`));
+    const { stdout } = await execa(runtimeTool('iree-run-module'), [
+      ...[`--module=${module}`, '--function=main', '--device=local-sync'],
+      ...inputs.map((input) => `--input=${input}`),
+    ]);
+    for (const [i, read] of elements(stdout).entries()) valuesOf.set(names[i]!, read);
+    expect([...valuesOf.values()].map(({ length }) => length)).toEqual(names.map(() => 40));
+  });
+
+  test.each(floats)('%s', (name, largest) => {
+    const values = valuesOf.get(name)!;
+    expect(Math.max(...values.map(Math.abs))).toBeLessThanOrEqual(largest);
+    // Few values would hide arithmetic of lower precision.
+    expect(new Set(values).size).toBeGreaterThan(15);
+  });
+
+  test.each(integers)('%s', (name, expected) => {
+    const values = new Set(valuesOf.get(name));
+    for (const value of values) expect(expected).toContain(value);
     // Constant inputs would hide mistakes.
-    expect(new Set(values).size).toBeGreaterThan(Math.min(expected.length, 8) - 1);
+    expect(values.size).toBeGreaterThan(Math.min(expected.length, 8) - 1);
   });
 });
 

@@ -1,6 +1,5 @@
 // Clients that find the compiler in a folder: CMake's IREE_HOST_BIN_DIR, and PATH.
 // In full after a change of src/cli/shim.
-// In full after a change of src/cli/shim.
 import { realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { casesOfTier, isWithout } from '../support/needs.ts';

@@ -1,4 +1,5 @@
-// Pointwise convolutions become contractions before code generation. They are tuned as contractions, and their tiles land.
+// Pointwise convolutions become contractions before code generation. They are tuned as contractions, and their tiles land: one dialect for each
+// layout. test/docs/support.test.ts has the lowerings of the other dialects.
 // In full after a change of src/workload/contraction.
 import { expect, test } from 'vitest';
 import { ODD_TILES } from '../support/backend.ts';
@@ -33,15 +34,6 @@ const inputs: [string, typeof nhwc, string, string][] = [
     ),
   ],
   [
-    'stablehlo',
-    nhwc,
-    'mk,kn->mn',
-    fn(
-      inTensors,
-      `%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${inTensors[0]}, ${inTensors[1]}) -> ${inTensors[2]}`,
-    ),
-  ],
-  [
     'tosa',
     byResult,
     'mk,nk->mn',
@@ -64,18 +56,6 @@ const inputs: [string, typeof nhwc, string, string][] = [
       '%l = torch.prim.ListConstruct %1, %1 : (!torch.int, !torch.int) -> !torch.list<int>',
       '%o = torch.prim.ListConstruct %0, %0 : (!torch.int, !torch.int) -> !torch.list<int>',
       `%r = torch.aten.conv2d %a, %b, %none, %l, %o, %l, %1 : ${inTorch[0]}, ${inTorch[1]}, !torch.none, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.int -> ${inTorch[2]}`,
-    ),
-  ],
-  [
-    'onnx',
-    nchw,
-    'km,nk->nm',
-    fn(
-      inTorch,
-      `%r = torch.operator "onnx.Conv"(%a, %b) {torch.onnx.kernel_shape = [1 : si64, 1 : si64]} : (${inTorch[0]}, ${inTorch[1]}) -> ${inTorch[2]}`,
-    ).replace(
-      ' {\n',
-      ' attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64} {\n',
     ),
   ],
 ];

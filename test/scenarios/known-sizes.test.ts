@@ -93,16 +93,20 @@ test('copies and the forms of their operations are one trial', async () => {
   }
 }, 120_000);
 
-test('a program that is fast at dynamic sizes stays as it is, and is tuned at these sizes', async () => {
-  const place = Workplace.simulated();
-  place.write('in.mlir', matmulModule('?', 67, 71));
-  const { explanation } = await place.explain(BUILD);
-  expect(explanation.forms).toMatchObject({ used: false, code: 'forms-worse' });
-  expect(explanation.operations).toMatchObject([
-    { outcome: 'tuned', workload: 'contraction m=?(5,61) n=67 k=71 f32,f32->f32 mk,kn->mn' },
-  ]);
-  const again = BUILD.map((one) => one.replace('5,61', '61,5'));
-  expect((await place.explain(again)).explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-  expect(await place.isStock()).toBe(false);
-  await expectSameResults(place);
-}, 120_000);
+test(
+  'a program that is fast at dynamic sizes stays as it is, and is tuned at these sizes',
+  { timeout: 120_000, tags: 'full' },
+  async () => {
+    const place = Workplace.simulated();
+    place.write('in.mlir', matmulModule('?', 67, 71));
+    const { explanation } = await place.explain(BUILD);
+    expect(explanation.forms).toMatchObject({ used: false, code: 'forms-worse' });
+    expect(explanation.operations).toMatchObject([
+      { outcome: 'tuned', workload: 'contraction m=?(5,61) n=67 k=71 f32,f32->f32 mk,kn->mn' },
+    ]);
+    const again = BUILD.map((one) => one.replace('5,61', '61,5'));
+    expect((await place.explain(again)).explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    expect(await place.isStock()).toBe(false);
+    await expectSameResults(place);
+  },
+);

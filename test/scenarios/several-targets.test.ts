@@ -23,6 +23,10 @@ const ON_VULKAN: VulkanConfiguration = {
   ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
 };
 const RECORDS = { 'llvm-cpu': ON_CPU, 'vulkan-spirv': ON_VULKAN };
+const HITS = [
+  { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+  { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
+];
 
 const LANDED = { env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' } };
 
@@ -71,13 +75,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
   test('uses the records of both targets, each in the code of its target', async () => {
     const place = await placeWith(RECORDS);
     const explanation = await place.built(both, LANDED);
-    expect(explanation).toMatchObject({
-      ...{ route: 'substitute', applied: true },
-      operations: [
-        { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
-        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
-      ],
-    });
+    expect(explanation).toMatchObject({ route: 'substitute', applied: true, operations: HITS });
     await expectStockResults(place);
     // Builds for one target use the same records.
     const { explanation: forOne } = await place.explain([...HOST, ...files], LANDED);
@@ -85,64 +83,44 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(forOne.operations[0]).not.toHaveProperty('target');
   });
 
-  test('is repeated without the compiler', { tags: 'full' }, async () => {
-    const place = await placeWith(RECORDS);
-    const { compiler, ran } = place.watchedTools();
-    const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '0' };
-    expect((await place.compile(both, { env })).code).toBe(0);
-    const first = place.read('out.vmfb');
-    expect(ran()).not.toEqual([]);
-    const explanation = await place.built(both, { env });
-    expect(ran()).toEqual([]);
-    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
-    expect(place.read('out.vmfb').equals(first)).toBe(true);
-  });
+  test(
+    'has the same decisions in previews, searches, repeated builds and a lock file',
+    { tags: 'full' },
+    async () => {
+      const place = await placeWith(RECORDS);
+      const targets = ['--', ...CPU, ...VULKAN];
+      expect(await place.asked(['explain', 'in.mlir', '--json', ...targets])).toMatchObject({
+        ...{ route: 'substitute', operations: HITS },
+      });
+      expect(await place.said(['explain', 'in.mlir', ...targets])).toMatch(
+        /^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m,
+      );
+      expect((await place.tuned(['tune', 'in.mlir', ...targets])).stdout.toString()).toMatch(
+        /^For llvm-cpu:\n[^]*^in\.mlir:2:13 .*tile dist=50,100,0[^]*^For vulkan-spirv:\n[^]*^in\.mlir:2:13 .*spirv-tile wg=20,50,0 /m,
+      );
 
-  test('follows a lock file that has both targets, without a database', { tags: 'full' }, async () => {
-    const place = await placeWith(RECORDS);
-    const { code, stderr } = await place.tuned(['lock', 'in.mlir', '--', ...CPU, ...VULKAN]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { programs } = (await readLock(place.path('iree-tuned.lock')))!.lock;
-    expect(programs.map(({ target, workloads }) => [target.split(' ')[0], workloads.size])).toEqual([
-      ['llvm-cpu', 1],
-      ['vulkan-spirv', 1],
-    ]);
-    place.remove('data');
-    const { explanation } = await place.explain(both, { env: { ...LANDED.env, IREE_TUNED_FROZEN: '1' } });
-    expect(explanation).toMatchObject({
-      lock: { used: true, problem: null },
-      operations: [
-        { target: 'llvm-cpu', configuration: ON_CPU, landed: true },
-        { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
-      ],
-    });
-    expect(await place.tuned(['lock', '--check'])).toMatchObject({ code: 0 });
-  });
+      const { compiler, ran } = place.watchedTools();
+      const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '0' };
+      expect((await place.compile(both, { env })).code).toBe(0);
+      const first = place.read('out.vmfb');
+      expect(ran()).not.toEqual([]);
+      const again = await place.built(both, { env });
+      expect(ran()).toEqual([]);
+      expect(again.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
+      expect(place.read('out.vmfb').equals(first)).toBe(true);
 
-  test('is explained for each target', { tags: 'full' }, async () => {
-    const place = await placeWith(RECORDS);
-    const targets = ['--', ...CPU, ...VULKAN];
-    const { code, stdout } = await place.tuned(['explain', 'in.mlir', '--json', ...targets]);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout.toString())).toMatchObject({
-      route: 'substitute',
-      operations: [
-        { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
-        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
-      ],
-    });
-    const { stdout: text } = await place.tuned(['explain', 'in.mlir', ...targets]);
-    expect(text.toString()).toMatch(/^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m);
-  });
-
-  test('finds its records with `tune`', { tags: 'full' }, async () => {
-    const place = await placeWith(RECORDS);
-    const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--', ...CPU, ...VULKAN]);
-    expect(stdout.toString()).toMatch(
-      /^For llvm-cpu:\n[^]*^in\.mlir:2:13 .*tile dist=50,100,0[^]*^For vulkan-spirv:\n[^]*^in\.mlir:2:13 .*spirv-tile wg=20,50,0 /m,
-    );
-    expect(code).toBe(0);
-  });
+      await place.said(['lock', 'in.mlir', ...targets]);
+      const { programs } = (await readLock(place.path('iree-tuned.lock')))!.lock;
+      expect(programs.map(({ target, workloads }) => [target.split(' ')[0], workloads.size])).toEqual([
+        ['llvm-cpu', 1],
+        ['vulkan-spirv', 1],
+      ]);
+      place.remove('data');
+      const { explanation } = await place.explain(both, { env: { ...LANDED.env, IREE_TUNED_FROZEN: '1' } });
+      expect(explanation).toMatchObject({ lock: { used: true, problem: null }, operations: HITS });
+      expect(await place.tuned(['lock', '--check'])).toMatchObject({ code: 0 });
+    },
+  );
 
   test(
     'with a record of one target leaves the code of the other target as it is',

@@ -1,19 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { StoreError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/open.ts';
-import { temporaryPath } from './support.ts';
-
-it('opens a SQLite path', async () => {
-  const store = await openStore(temporaryPath());
-  onTestFinished(() => {
-    store.close();
-  });
-  expect(store.allRecords()).toEqual([]);
-});
-
-it('passes the options on', async () => {
-  await expect(openStore(temporaryPath(), { readonly: true })).rejects.toMatchObject({ kind: 'unavailable' });
-});
 
 it.each(['postgres://user:secret@host/tuning', 'postgresql://user:secret@host/tuning'])(
   'says that %s is not supported yet, without its password',

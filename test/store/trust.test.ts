@@ -31,11 +31,6 @@ const SOUND = {
   ...{ claim: 0, mark: 0, trial: 0, run: 0, revocation: 0, note: 0 },
   ...{ workload: 0, target: 0, device: 0, compiler: 0 },
 };
-/** In an order in which rows can be deleted. */
-const FILLED = [
-  ...['run', 'trial', 'mark', 'claim', 'revocation', 'subject'],
-  ...['workload', 'target', 'device', 'compiler', 'kept_line', 'program_note'],
-];
 const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload', 'program_note'];
 
 const fill = (exchange: Exchange) => receiveLines(exchange, SAMPLE);
@@ -48,12 +43,15 @@ it('is validated in every column', () => {
   const db = new Database(path);
   db.pragma('ignore_check_constraints = ON');
   db.pragma('foreign_keys = OFF');
+  // Hundreds of commits need not survive a power cut.
+  db.pragma('synchronous = OFF');
   const columns = TABLES.flatMap((table) =>
     (db.pragma(`table_info(${table})`) as { name: string; type: string }[])
       .filter(({ name }) => !['id', 'number', 'subject', 'trial', 'change'].includes(name))
       .flatMap(({ name, type }) => (HOSTILE[type] ?? []).map((value) => ({ table, name, value }))),
   );
   expect(columns.length).toBeGreaterThan(200);
+  for (const table of TABLES) db.exec(`CREATE TEMP TABLE saved_${table} AS SELECT * FROM ${table}`);
   let ignored = 0;
   for (const { table, name, value } of columns) {
     db.exec('BEGIN');
@@ -93,8 +91,7 @@ it('is validated in every column', () => {
     for (const line of exchange.lines({}, () => undefined))
       expect(readValue(JSON.parse(line)).outcome, place).not.toBe('refused');
     // Unchanged.
-    for (const table of FILLED) db.exec(`DELETE FROM ${table}`);
-    fill(exchange);
+    db.exec(`DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM saved_${table}`);
   }
   expect(ignored).toBeGreaterThan(60);
   expect(exchange.health().unsound).toEqual(SOUND);

@@ -21,7 +21,7 @@ import { casesOfTier, isFull } from '../../support/needs.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 
 /** Configurations of each dispatch. */
-const POINTS = isFull ? 300 : 2;
+const POINTS = isFull ? 300 : 1;
 
 describe.each(
   casesOfTier(

@@ -1,5 +1,4 @@
 // In full after a change of src/wrapper/deliver.ts, src/wrapper/required.ts, src/system/cache.ts.
-import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../../support/needs.ts';
@@ -26,27 +25,6 @@ describe('a cache', () => {
       expect(explanation.operations[0]!.code).toBe('internal-error');
     },
   );
-
-  test('that cannot be written after tuning gives a stock build', { tags: 'full' }, async () => {
-    const place = await recordedWorkplace();
-    await place.compile(argv);
-    place.write('file', '');
-    const env = { IREE_TUNED_CACHE: join(place.folder, 'file', 'cache') };
-    const explanation = await expectStockBuild(place, env);
-    expect(explanation.code).toBe('internal-error');
-  });
-
-  test('with damaged files is written again', { tags: 'full' }, async () => {
-    const place = await recordedWorkplace();
-    const first = await place.explain(argv);
-    for (const folder of ['cache', 'cache/plans']) {
-      const files = readdirSync(place.path(folder)).filter((file) => file.endsWith('.json'));
-      expect(files).not.toEqual([]);
-      for (const file of files) place.write(`${folder}/${file}`, '{"identity": 3, "garbage');
-    }
-    const again = await place.built(argv);
-    expect(again.operations[0]!.configuration).toEqual(first.explanation.operations[0]!.configuration);
-  });
 });
 
 describe('a cache without room for a module', () => {

@@ -55,18 +55,9 @@ describe('a new database', () => {
   });
 
   it('is empty', () => {
-    expect(store.allRecords()).toEqual([]);
-    expect(store.misses()).toEqual([]);
-    expect(store.trials(KEY)).toEqual([]);
-    expect(store.marks(KEY)).toEqual([]);
-    expect(store.findUndecided([KEY.workload], KEY)).toEqual([]);
+    const lists = [store.allRecords(), store.misses(), store.trials(KEY), store.marks(KEY)];
+    expect([...lists, store.findUndecided([KEY.workload], KEY)]).toEqual(Array(5).fill([]));
     expect(store.subject(KEY)).toBeUndefined();
-  });
-
-  it('is in WAL mode', () => {
-    const path = temporaryPath();
-    open(path).close();
-    expect(look(path, 'PRAGMA journal_mode')).toBe('wal');
   });
 });
 
@@ -167,17 +158,18 @@ describe('records', () => {
 });
 
 describe('marks', () => {
-  const failureOf = (store: Store, subject = SUBJECT) =>
-    store.findRecords([subject.workload], subject.target, subject.compiler)[0]?.failure;
+  const failureOf = (store: Store) =>
+    store.findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler)[0]?.failure;
 
-  it('appear at the record with their configuration only', () => {
-    store.putRecord(SUBJECT, DECISION);
-    store.putRecord(subjectOf(256), DECISION);
-    expect(failureOf(store)).toBeNull();
+  it('appear at the record with their configuration on their device only', () => {
+    const others = [subjectOf(256), subjectOf(512, { device: 'other device' })];
+    for (const subject of [SUBJECT, ...others]) store.putRecord(subject, DECISION);
     store.addMarks(SUBJECT, [MARK]);
-    expect(failureOf(store)).toBe(`compile-error: ${MARK.reason}`);
-    expect(store.allRecords().map(({ failure }) => failure !== null)).toEqual([false, true]);
-    expect(failureOf(store, subjectOf(256))).toBeNull();
+    const reasonsOf = ({ workload, target, compiler }: Subject) =>
+      store.findRecords([workload], target, compiler).map(({ failure }) => failure);
+    expect(reasonsOf(SUBJECT).sort()).toEqual([`compile-error: ${MARK.reason}`, null]);
+    expect(reasonsOf(subjectOf(256))).toEqual([null]);
+    expect(others.map((subject) => store.marks(subject))).toEqual([[], []]);
   });
 
   it('stay lifted until a new mark', () => {
@@ -225,11 +217,6 @@ describe('marks', () => {
       'wrong-result wrong in the program',
     ]);
   });
-
-  it('belong to one device', () => {
-    store.addMarks(SUBJECT, [MARK]);
-    expect(store.marks(subjectOf(512, { device: 'other device' }))).toEqual([]);
-  });
 });
 
 describe('an undecided workload', () => {
@@ -264,32 +251,25 @@ describe('an undecided workload', () => {
     expect(find(store, SUBJECT)).toMatchObject([{ reason: 'in 60 s', budgetSeconds: 60, attempts: 3 }]);
   });
 
-  it('is removed by a record', () => {
-    store.noteUndecided(SUBJECT, 'too slow', 60);
-    store.noteUndecided(subjectOf(256), 'too slow', 60);
+  it('is removed by a record, and so is a miss', () => {
+    for (const subject of [SUBJECT, subjectOf(256)]) {
+      store.noteUndecided(subject, 'too slow', 60);
+      store.noteMiss(subject);
+    }
     store.putRecord(SUBJECT, DECISION);
-    expect(find(store, SUBJECT, subjectOf(256)).map(({ workload }) => workload)).toEqual([
-      subjectOf(256).workload,
-    ]);
+    const { workload } = subjectOf(256);
+    expect(find(store, SUBJECT, subjectOf(256))).toMatchObject([{ workload }]);
+    expect(store.misses()).toMatchObject([{ workload }]);
   });
 });
 
 describe('trials', () => {
-  it('come back in the order of insertion', () => {
-    store.addTrials(SUBJECT, TRIALS.slice(0, 1));
-    store.addTrials(SUBJECT, TRIALS.slice(1));
+  it('come back in the order of insertion, also after a record is put or replaced', () => {
+    for (const trial of TRIALS) {
+      store.addTrials(SUBJECT, [trial]);
+      store.putRecord(SUBJECT, DECISION);
+    }
     expect(store.trials(KEY)).toEqual(TRIALS);
-  });
-
-  it('stay when a record is put or replaced', () => {
-    store.addTrials(SUBJECT, TRIALS);
-    store.putRecord(SUBJECT, DECISION);
-    store.putRecord(SUBJECT, DECISION);
-    expect(store.trials(KEY)).toHaveLength(2);
-  });
-
-  it('belong to their subject only', () => {
-    store.addTrials(SUBJECT, TRIALS);
     expect(store.trials(subjectOf(256))).toEqual([]);
   });
 
@@ -342,13 +322,6 @@ describe('misses', () => {
       store.noteMiss(subjectOf(m));
     });
     expect(store.misses().map(({ count }) => count)).toEqual([3, 2, 1]);
-  });
-
-  it('are removed by a record', () => {
-    store.noteMiss(SUBJECT);
-    store.noteMiss(subjectOf(256));
-    store.putRecord(SUBJECT, DECISION);
-    expect(store.misses().map(({ workload }) => workload)).toEqual([subjectOf(256).workload]);
   });
 });
 
