@@ -13,6 +13,19 @@ import { fileState } from '../system/files.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { fetchOutput, keepOutput, OUTPUTS_LIMIT } from './outputs.ts';
 
+let isDelivered = false;
+
+/** Whether the user has the output. After that no failure starts another compile. */
+export const hasDelivered = (): boolean => isDelivered;
+
+/** Notes that the user has the output. */
+export const noteDelivered = (): void => {
+  isDelivered = true;
+};
+
+/** Result of a compile that succeeds without running the compiler. */
+export const SUCCESS = { code: 0, signal: null, forwarded: null };
+
 /** Whether a copy of the module equals a compile: the output is a file, and no flag asks for other files. */
 export function canDeliver({ arguments: { output, flags } }: Pick<Command, 'arguments'>): boolean {
   if (output.kind !== 'file' || !givesOnlyOutput(flags)) return false;

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { surveyMemory } from '../../src/input/survey-memory.ts';
-import { limitFor } from '../../src/wrapper/compile-limit.ts';
+import { limitFor } from '../../src/plan/injected-command.ts';
 import { program } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { inputOf, matmulText, surroundingsOf } from '../support/inspected.ts';
