@@ -10,7 +10,7 @@ import type { Convert, Form, KindOfWork, MatchedForm, OperationWorkload, Skipped
 import { because } from '../system/reason.ts';
 
 export * from './contraction/candidate.ts';
-export { areTiledAlike, isMadeOf, isSameWork, withInput } from './contraction/compare.ts';
+export { areTiledAlike, isMadeOf, isSameWork, withInput } from './contraction/contraction.ts';
 export { generatedForm, mayBecomeWork, ownConfiguration, rootFormOf } from './contraction/from-operation.ts';
 export { matcherOf };
 export type { MatchedForm, OperationWorkload, SkippedOperation };
