@@ -56,7 +56,6 @@ export interface UserKnob {
   readonly least: number;
 }
 
-/** A user's value that is illegal for a workload. */
 export interface IllegalValue {
   readonly knob: string;
   readonly value: number;

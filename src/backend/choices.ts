@@ -8,7 +8,6 @@ export type Choice<Name extends string> = Readonly<Record<Name, number>>;
 type OfKind<Kind> = Extract<OwnConfiguration, { readonly kind: Kind }>;
 
 export interface NamedKnob<Kind> extends Omit<Knob, 'name'> {
-  /** The value of a configuration. */
   readonly of: (configuration: OfKind<Kind>) => number;
 }
 
@@ -22,7 +21,6 @@ export interface Family<Name extends string, Kind> {
   readonly at: (choice: Choice<Name>) => OfKind<Kind> | string;
 }
 
-/** The space of all choices. Pure. */
 export function spaceOfChoices<Name extends string, Kind extends OwnConfiguration['kind']>({
   kind,
   knobs: named,

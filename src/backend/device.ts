@@ -64,7 +64,6 @@ export interface Processor {
   readonly family: number;
   /** On ARM the part. */
   readonly model: number;
-  /** Hardware threads of one core. */
   readonly threadsPerCore: number;
   readonly caches: readonly Cache[];
 }

@@ -32,7 +32,6 @@ export interface Loop {
   readonly isReduced: boolean;
 }
 
-/** The operations of one dump that can have a configuration. */
 export function configuredOperations(dump: Uint8Array): ConfiguredOperation[] {
   const text = Buffer.from(dump).toString();
   const own = functionIn(dump);

@@ -42,7 +42,6 @@ const shared = globalThis as { ireeTunedBackends?: [Backend, ...Backend[]] };
 /** Loaded backends; the first is always loaded. */
 const LOADED = (shared.ireeTunedBackends ??= [llvmCpu]);
 
-/** Adds a backend, unless there is one of its name. */
 export function addBackend(backend: Backend): void {
   if (LOADED.every(({ name }) => name !== backend.name)) LOADED.push(backend);
 }

@@ -31,7 +31,6 @@ const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDiv
 export interface Profile {
   /** Flags of `iree-benchmark-module`. @param path of the profile */
   flags(path: string): readonly string[];
-  /** Arguments of `iree-profile`. */
   reader(path: string): readonly string[];
   /** Reads the output of `iree-profile`. */
   read(stdout: string): DispatchTimes;

@@ -31,7 +31,6 @@ export interface Decision extends Reason {
   readonly alternative?: Decision;
 }
 
-/** A decision with a configuration to inject. */
 export type Injected = Decision & {
   readonly tunable: TunableOperation;
   readonly configuration: Exclude<Configuration, { kind: 'default' }>;
@@ -91,7 +90,6 @@ export const withConfigurations = (
 
 const TOGETHER = because('faster', 'in this program, which is faster with it and others');
 
-/** The alternative of a configuration that changes the whole program; null for none. */
 export const plainAlternative = ({ configuration, alternative }: Decision): Decision | null =>
   needsOf(configuration) === null ? null : (alternative ?? null);
 
@@ -106,7 +104,6 @@ export function passedOver(
   return { place, tunable, outcome, ...why, ...nothing, ...(matched && { matched }) };
 }
 
-/** The decision about a skipped operation. */
 export const skipped = ({ place, code, reason, matched }: Skipped): Decision =>
   passedOver(place, null, 'skipped', { code, reason }, matched);
 
@@ -147,13 +144,11 @@ export function decided(
   };
 }
 
-/** The result of a search in words. */
 export const verdictOf = (configuration: Configuration, evidence: Evidence): Reason =>
   isDefault(configuration) && !evidence.complete
     ? because('search-unfinished')
     : gainOf(configuration, evidence);
 
-/** The gain of a configuration in words. */
 export const gainOf = (configuration: Configuration, { ratio }: Speedup): Reason =>
   isDefault(configuration)
     ? because('default-best')

@@ -54,7 +54,6 @@ export function dispatchRule(configured: string): Rule | null {
   return { action: actionOf(dag, paths, found[1]!), matcher: (name) => matcherText(name, root, dag) };
 }
 
-/** The rules of a spec for whole dispatches. */
 export interface DispatchRules {
   readonly rules: readonly Rule[];
   /** Entries without a rule. */
@@ -83,7 +82,6 @@ export async function dispatchRules(
   return { rules: [...rules.values()], left: entries.filter((entry) => !rules.has(entry)) };
 }
 
-/** The operations of a function body. */
 function statementsOf(body: string): Statement[] {
   const statements: Statement[] = [];
   let lines: string[] = [];

@@ -6,10 +6,8 @@ import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
 import { UNWRITTEN_BYTE } from '../workload/guarded.ts';
 import { elementsOf, tensorFromText, tensorText, type Tensor } from '../workload/tensor.ts';
 
-/** A dispatch, and the function that runs it alone. */
 export interface DispatchAlone {
   readonly executable: string;
-  /** Name of the function. */
   readonly name: string;
   readonly arguments: readonly Tensor[];
   /** Results of the dispatch, each followed by the bytes before and behind it. */

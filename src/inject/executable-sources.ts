@@ -64,7 +64,6 @@ const withoutFolders = (text: Uint8Array): Uint8Array =>
 const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
   new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));
 
-/** A workload of an executable, with its configuration. */
 type Configured = Pick<Entry, 'workload' | 'target'> & { readonly configuration: Configuration };
 
 /** An executable that replaces the compiler's executable of this name. */

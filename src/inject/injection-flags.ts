@@ -24,11 +24,9 @@ export function specFlags(
 /** The edited text: the source of an executable, or the executable after the compiler has configured it. */
 export type SubstitutePhase = 'source' | 'configuration';
 
-/** The flag that substitutes an executable. */
 export const substituteFlag = ({ name, path, phase }: SubstituteFile): string =>
   `--iree-hal-substitute-executable-${phase}=${name}=${path}`;
 
-/** Our file that replaces an executable. */
 export interface SubstituteFile {
   /** Name of the executable. */
   readonly name: string;

@@ -110,6 +110,5 @@ export async function configurationsOf(
   }
 }
 
-/** The executables of a printed program, one text each. */
 const executablesIn = (program: string): Uint8Array[] =>
   [...program.matchAll(/^ {2}hal\.executable [^]*?^ {2}\}$/gm)].map(([text]) => Buffer.from(text, 'latin1'));

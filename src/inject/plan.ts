@@ -68,7 +68,6 @@ const entryOf = (
 export interface InjectionOptions {
   readonly wanted: InjectRoute;
   readonly release: Release;
-  /** The backend's flag for a tuning spec. */
   readonly specFlag: SpecFlag;
   /** Whether the whole input is in memory. */
   readonly isWhole: boolean;

@@ -25,7 +25,6 @@ export interface SplitProgram extends ExecutableTexts {
   readonly path: string;
 }
 
-/** The configuration of an executable. */
 export interface ConfiguredExecutable extends Pick<Entry, 'workload'> {
   readonly configuration: Configuration;
   readonly executable: string;

@@ -114,7 +114,6 @@ async function namesByText(
   });
 }
 
-/** The texts of all executables; null if the compile fails. */
 const executableTexts = (compileWith: CompileWith, cacheDirectory: string): Promise<ExecutableTexts | null> =>
   withScratchFolder(cacheDirectory, 'sources', async (folder) =>
     (await compileWith(textsTo(folder))) ? readTexts(folder) : null,

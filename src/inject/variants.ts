@@ -13,7 +13,6 @@ export interface Variant {
 const VARIANT = /^( *)hal\.executable\.variant [^]*?^\1\}(?: loc\([^\n]*\))?$/gm;
 const BACKEND = /^[^\n]* target\(<"([^"\n]+)"/;
 
-/** Whether a configuration is for a variant. */
 export const isFor = ({ target }: Pick<Entry, 'target'>, { backend }: Variant): boolean =>
   target === undefined || target === backend;
 

@@ -7,7 +7,6 @@ import { environmentOf, type Placement } from './placement.ts';
 import { undisturbed } from './statistics.ts';
 import { countdown, runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
-/** Effort of one process. */
 export interface ProcessEffort {
   readonly repetitions: number;
   /** Least time spent in one repetition, in seconds. */
@@ -131,7 +130,6 @@ export const runBenchmark = (
     { env: environmentOf(placement) },
   );
 
-/** Google Benchmark's units of time. */
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 
 /** One run in Google Benchmark's JSON. The JSON is not validated, so any field may be missing. */

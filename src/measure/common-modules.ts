@@ -21,7 +21,6 @@ const SECONDS_FOR_LITTLE = 30;
 /** A workload's types are those of the generated code already, so the compiler must not convert them. */
 export const NO_CONVERSION = '--iree-input-demote-f64-to-f32=false';
 
-/** Folder of the shared modules. */
 export const commonFolder = (cacheDirectory: string): string =>
   dirname(pathIn(cacheDirectory, COMMON_MODULES));
 

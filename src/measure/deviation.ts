@@ -41,7 +41,6 @@ export class Scale {
   readonly #base: Elements;
   readonly #isInteger: boolean;
   readonly #axes: readonly Axis[];
-  /** Class of each element. */
   readonly #classes: Uint8Array;
   readonly #sums: readonly Sums[];
   /** Size of each element; 0 if all elements are 0. */
@@ -86,7 +85,6 @@ export class Scale {
     }
   }
 
-  /** Number of elements. */
   get length(): number {
     return this.#base.length;
   }

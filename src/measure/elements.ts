@@ -1,6 +1,5 @@
 // Raw tensor bytes as numbers, and numbers as raw bytes. Little-endian.
 
-/** A typed array. */
 export interface Elements {
   readonly length: number;
   readonly buffer: ArrayBufferLike;
@@ -59,7 +58,6 @@ function halfToNumber(half: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** Whether numbers can be written as elements of a type. */
 export const isEncodable = (elementType: string): boolean =>
   elementType in NARROW || isPlain(signless(elementType));
 

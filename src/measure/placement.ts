@@ -19,7 +19,6 @@ const PACKED = ['mmap_threshold', 'trim_threshold']
   .map((name) => `glibc.malloc.${name}=${2 ** 30}`)
   .join(':');
 
-/** Environment variables that give a process this placement. */
 export const environmentOf = (placement: Placement | undefined): Readonly<Record<string, string>> =>
   placement === 'packed' ? { GLIBC_TUNABLES: PACKED } : {};
 

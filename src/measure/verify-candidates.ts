@@ -122,7 +122,6 @@ export interface Reference {
   readonly seconds: number;
 }
 
-/** Time limit of a process of the default. */
 const DEFAULT_SECONDS = 60;
 
 /** Time limit of a candidate's process: a constant part, and a multiple of the default's time. */

@@ -47,7 +47,6 @@ export function dispatchAllowance(expected: Uint8Array, elementType: string): Al
   return { fromExpected: () => allowed, fromTruth: () => allowed };
 }
 
-/** Largest absolute value of the finite elements. */
 function largestOf(bytes: Uint8Array, elementType: string): number {
   const elements = decodeElements(bytes, elementType) ?? [];
   let largest = 0;
@@ -76,7 +75,6 @@ export function canCompareFull({ lhs, rhs, accumulator }: OperationWork): boolea
     : [lhs, rhs].every(({ elementType }) => isInteger(elementType));
 }
 
-/** Largest absolute full value. */
 const largestFull = ({ elementType }: OperationWork['lhs']) =>
   isFloat(elementType) ? 1 : 2 ** (elementBits(elementType) - 1);
 
@@ -102,7 +100,6 @@ export function fullAllowance(
 /** One call of a function by `iree-run-module`. */
 interface Call {
   readonly name: string;
-  /** Values of `--input=`. */
   readonly inputs: readonly string[];
   /** Paths of the raw files to write, one for each result. */
   readonly outputs: readonly string[];

@@ -26,7 +26,6 @@ import { flowOf, type KeptModules } from './kept-modules.ts';
 import type { Plan } from './route.ts';
 import { textWriter } from './write-once.ts';
 
-/** A command with its injection. */
 export interface InjectedCommand extends Compile {
   readonly plan: Plan;
   /** The compile that proves the landing: it starts at the end of `flow` if the program was split there. */

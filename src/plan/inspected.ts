@@ -7,7 +7,6 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { isReason } from '../system/reason.ts';
 
-/** The input of a command, and its site. */
 export interface Inspected {
   readonly input: Input;
   readonly site: Site;

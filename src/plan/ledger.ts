@@ -75,7 +75,6 @@ const entries = memoryOf(
   }),
 );
 
-/** Path of an entry. */
 export const ledgerPath = (cacheDirectory: string, identity: string): string =>
   entries.pathOf(cacheDirectory, identity);
 

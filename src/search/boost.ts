@@ -14,9 +14,7 @@ export interface BoostOptions {
   readonly rate: number;
   /** Least total weight of samples in a leaf. */
   readonly leastWeight: number;
-  /** Share of the samples for each tree. */
   readonly sampleShare: number;
-  /** Share of the features for each tree. */
   readonly featureShare: number;
   /** Regularisation: added to the weight of each leaf, so that the value of a small leaf is small. */
   readonly shrinkage: number;

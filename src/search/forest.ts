@@ -23,7 +23,6 @@ function leafOf({ feature, value, below }: Tree, x: readonly number[]): number {
   return node;
 }
 
-/** The value of one tree for features. */
 export const valueAt = (tree: Tree, x: readonly number[]): number => tree.value[leafOf(tree, x)]!;
 
 /** For each tree, the index of the leaf for features. Similar points share many leaves. */
@@ -34,7 +33,6 @@ export function leavesOf({ trees }: Forest, x: readonly number[]): Uint16Array {
   return leaves;
 }
 
-/** The prediction for features with these leaves. */
 export function predictionAt({ base, trees }: Forest, leaves: Uint16Array): number {
   let sum = base;
   for (let i = 0; i < trees.length; i++) sum += trees[i]!.value[leaves[i]!]!;

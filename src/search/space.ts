@@ -95,13 +95,11 @@ export const nearestByRatio = (values: readonly number[], wanted: number): numbe
 /** The natural logarithm of a ratio, without its sign. */
 const ratio = (a: number, b: number): number => (Math.min(a, b) <= 0 ? Infinity : Math.abs(Math.log(a / b)));
 
-/** All points that differ from a point in one knob. */
 export const neighbours = (point: Point, { knobs }: Pick<SearchSpace, 'knobs'>): Point[] =>
   knobs.flatMap(({ values }, knob) =>
     values.flatMap((_, value) => (value === point[knob] ? [] : [point.with(knob, value)])),
   );
 
-/** Number of points, illegal ones included. */
 export function spaceSize(space: SearchSpace): number {
   return space.knobs.reduce((product, knob) => product * knob.values.length, 1);
 }

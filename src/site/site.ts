@@ -13,7 +13,6 @@ import { HOST_FLAGS, probeTargets, type ProbedTarget } from './probe.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 export interface Site {
-  /** Path of the compiler. */
   readonly executable: string;
   readonly compiler: CompilerDescription;
   readonly target: ProbedTarget;
@@ -30,7 +29,6 @@ export interface Site {
   readonly whyNotHere: Reason | null;
 }
 
-/** Why a command has no site. */
 export interface NoSite extends Reason {
   /** The targets of a command for several; empty for other commands. */
   readonly targets: readonly ProbedTarget[];
@@ -39,7 +37,6 @@ export interface NoSite extends Reason {
 const unsuitable = (problem: string | null): Reason | null =>
   problem === null ? null : because('device-unsuitable', problem);
 
-/** Why a target without a backend is not tuned. */
 export const noTuner = ({ target }: Pick<ProbedTarget, 'target'>): Reason =>
   because('backend-unsupported', `no tuner for backend ${target.backend} yet`);
 

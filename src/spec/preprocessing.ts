@@ -2,7 +2,6 @@
 // the effect of attributes in the text, for input of any dialect.
 import { annotating, rulesOf, type Annotation, type Rule } from './rules.ts';
 
-/** Flags that load a preprocessing spec. */
 export const preprocessingFlags = (path: string): string[] => [
   `--iree-preprocessing-transform-spec-filename=${path}`,
 ];

@@ -1,7 +1,6 @@
 // Rules of a transform-dialect module: matchers with actions.
 import { matcherOf, matchKey, type MatchedForm } from '../workload/workload.ts';
 
-/** An attribute for the operations of one form. */
 export interface Annotation {
   readonly form: MatchedForm;
   readonly attribute: string;

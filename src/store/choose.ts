@@ -73,7 +73,6 @@ export function chooseRecord(
   return usable.toSorted((a, b) => bySurestGain(gain(a), gain(b)))[0] ?? null;
 }
 
-/** Whether a search lacked one of the wanted families. */
 export const lacksFamily = (
   { families }: { readonly families: readonly string[] },
   wanted: readonly string[],

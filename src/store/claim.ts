@@ -101,7 +101,6 @@ export function countingMarks<M extends MarkSign>(
 export const isMarked = (marks: readonly MarkSign[], own?: Pick<Origin, 'createdBy' | 'machine'>): boolean =>
   countingMarks(marks, own).length > 0;
 
-/** Generation of a new mark. */
 export function nextGeneration(
   marks: readonly Pick<KeptMark, 'generation'>[],
   kind: KeptMark['kind'],

@@ -24,7 +24,6 @@ export class StoreError extends UserError {
   }
 }
 
-/** Context of a failure: the connection. */
 export interface FailureContext {
   readonly path: string;
   readonly readonly: boolean;

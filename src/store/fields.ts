@@ -25,7 +25,6 @@ import {
   type Shape,
 } from './validate.ts';
 
-/** The parts of a subject. */
 export const PARTS = ['workload', 'target', 'device', 'compiler'] as const;
 export type PartType = (typeof PARTS)[number];
 
@@ -134,7 +133,6 @@ export const MEASURED = namesOf(measured);
 
 type Names = { readonly [Name in keyof typeof SHAPES]: (keyof (typeof SHAPES)[Name]['checks'])[] };
 
-/** The names of each shape. */
 export const FIELDS = Object.fromEntries(
   Object.entries(SHAPES).map(([name, { checks }]) => [name, namesOf(checks)]),
 ) as unknown as Names;

@@ -62,7 +62,6 @@ export function layered(named: readonly [Layer, ...Layer[]]): Store {
   };
 }
 
-/** A record and its alternative, each alone. */
 const bothSorts = ({ alternative, ...record }: TuningRecord): TuningRecord[] =>
   alternative === undefined ? [record] : [record, alternative];
 

@@ -24,7 +24,6 @@ export const WIDTH = 64;
 export const MOST_SUBJECTS = 8;
 export const MOST_TRIALS = 8;
 
-/** A device and others of its class. */
 export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'devices'>): string[] {
   const own = deviceClass(form);
   if (own === null) return [device];
@@ -32,14 +31,12 @@ export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'de
   return [device, ...others.map(({ key }) => key)];
 }
 
-/** A trial with its subject. */
 export interface TrialAlike extends Omit<Neighbour, 'trials'> {
   /** Equal for trials of one subject. */
   readonly subject: string | number;
   readonly trial: Trial;
 }
 
-/** Groups trials by subject. */
 export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {
   const bySubject = Map.groupBy(found, ({ subject }) => subject);
   return [...bySubject.values()].map((own) => {
@@ -48,7 +45,6 @@ export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {
   });
 }
 
-/** The first trial of each configuration. */
 export function firstOfEach(trials: readonly Trial[]): Trial[] {
   const first = new Map<string, Trial>();
   for (const trial of trials) {

@@ -15,7 +15,6 @@ export const LONGEST_REVOKED = 2 * LONGEST_NAME + 1;
 /** Bytes of a note about a program as JSON: a line of it is shorter than `LONGEST_LINE`. */
 export const LONGEST_NOTE = 2 ** 19;
 
-/** Highest generation of marks. */
 export const HIGHEST_GENERATION = 1_000_000;
 
 // eslint-disable-next-line no-control-regex -- the pattern finds control characters

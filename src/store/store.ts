@@ -68,7 +68,6 @@ export interface Origin {
 export interface ClaimEvidence extends Evidence {
   /** Version of measuring and judging; higher is better. */
   readonly version: number;
-  /** Confidence of the interval. */
   readonly confidence: number;
 }
 
@@ -157,7 +156,6 @@ export interface Mark {
   readonly createdAt: string;
 }
 
-/** A stored mark. */
 export interface KeptMark extends Mark, Origin {
   /** From 0. A mark `lifted` opens the next generation. Only the highest counts. */
   readonly generation: number;
@@ -185,13 +183,11 @@ export interface Undecided {
   readonly lastTriedAt: string;
 }
 
-/** A counted miss, for a later populate. */
 export interface Miss extends RecordKey {
   readonly count: number;
   readonly lastSeenAt: string;
 }
 
-/** A device in the database. */
 export interface KnownDevice {
   readonly key: string;
   /** Untrusted JSON. */
@@ -233,7 +229,6 @@ export interface Store {
   addMarks(subject: Subject, marks: readonly Mark[]): void;
   /** Marks that count: see `countingMarks`. */
   marks(key: RecordKey): Mark[];
-  /** All revocations. */
   revocations(): Pick<Revocation, 'scope' | 'value' | 'reason'>[];
   /** A revocation that covers everything this process would write, so tuning is useless; null for none. */
   ownRevocation(): Pick<Revocation, 'scope' | 'value' | 'reason'> | null;
@@ -250,12 +245,10 @@ export interface Store {
   addRuns(subject: Subject, runs: readonly Run[]): void;
   /** All runs in the order of insertion. Every tuning begins with a trial of the default. */
   runs(key: RecordKey): Run[];
-  /** Counts a miss. */
   noteMiss(subject: Subject): void;
   misses(): Miss[];
   /** Notes an attempt without a decision, and its budget in seconds. */
   noteUndecided(subject: Subject, reason: string, budgetSeconds: number): void;
-  /** The undecided ones of these workloads. */
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Whether there is a note of these kinds about any program. */
   hasProgramNotes(kinds: readonly ProgramNoteKind[]): boolean;
@@ -265,7 +258,6 @@ export interface Store {
   allProgramNotes(kind: ProgramNoteKind): { readonly program: string; readonly note: unknown }[];
   /** Replaces the note of this origin. */
   noteProgram(kind: ProgramNoteKind, program: string, note: unknown): void;
-  /** Full description of a key; undefined if unknown. */
   subject(key: RecordKey): Subject | undefined;
   /** All devices in the order of their keys. */
   devices(): KnownDevice[];

@@ -23,7 +23,6 @@ export const placeOf = ({ target, deviceKey, compiler }: Site): Omit<RecordKey, 
   compiler: compiler.key,
 });
 
-/** The full subject of a workload at a site. */
 export const subjectOf = (
   { key, workload }: { readonly key: string; readonly workload: Workload },
   site: Site,

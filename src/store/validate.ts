@@ -43,7 +43,6 @@ export const isPositive: Check = (value) => typeof value === 'number' && Number.
 
 export const isNotNegative: Check = (value) => value === 0 || isPositive(value);
 
-/** Whether a value is a non-empty list of positive seconds. */
 export const areTimes: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isPositive);
 
 /** Whether a value is a sorted list of distinct family names. Later versions may add families. */
@@ -85,6 +84,5 @@ function isPlainJson(value: unknown, depth: number): boolean {
   );
 }
 
-/** Parses JSON; undefined for an invalid text. */
 export const parseJson = (text: unknown): unknown =>
   typeof text === 'string' ? resultOr(() => JSON.parse(text) as unknown, undefined) : undefined;

@@ -113,7 +113,6 @@ function readSome(room: Uint8Array): number {
   }
 }
 
-/** Views of at most `piece` bytes. */
 export function* piecesOf(bytes: Uint8Array, piece = PIECE): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += piece) yield bytes.subarray(start, start + piece);
 }

@@ -87,7 +87,6 @@ const OWN_TYPES: ReadonlySet<number> = new Set([
 export const isOwnDisk = (path: string, { typeOf }: Pick<FileSystemQuestions, 'typeOf'> = LINUX): boolean =>
   process.platform !== 'linux' || resultOr(() => OWN_TYPES.has(typeOf(path) >>> 0), false);
 
-/** Name of a path's file system for messages; null if unknown. */
 export const fileSystemName = (path: string): string | null =>
   process.platform === 'linux' ? (networkOf(path) ?? LINUX.mountOf(path)?.type ?? null) : null;
 

@@ -54,7 +54,6 @@ export const isExecutableFile = (path: string): boolean =>
     return stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0;
   }, false);
 
-/** The real path; the path itself if it does not exist. */
 export const realpathOr = (path: string): string => resultOr(() => realpathSync(path), path);
 
 /** A description of a file's real path and status; null for an invisible file. */
@@ -78,7 +77,6 @@ const lasting = (real: string, { size, mtimeNs, ctimeNs, ino }: BigIntStats) =>
 /** Resolution of file times in milliseconds, with a margin. */
 const SETTLED_MS = 2000;
 
-/** State of a file at one moment. */
 export interface FileState {
   /** `lastingIdentity` with the device, which gets another number at each start of a container. */
   readonly identity: string;
@@ -96,7 +94,6 @@ export const fileState = (path: string): FileState | null =>
 /** The identity of a settled file, which changes with its content; null for other files. */
 export const settledIdentity = (path: string): string | null => settled(fileState(path));
 
-/** The identity of a settled state, else null. */
 export const settled = (state: FileState | null): string | null =>
   state?.isSettled === true ? state.identity : null;
 

@@ -23,7 +23,6 @@ function hasRoom(bytes: number): boolean {
   return bytes <= heap_size_limit - YOUNG - PROGRAM;
 }
 
-/** Whether the heap has room for parsing a text of this size. */
 export const isParsable = (bytes: number): boolean => hasRoom(PER_BYTE * bytes);
 
 /** @throws UserError if the heap has no room for a program with so many operations */

@@ -2,7 +2,6 @@
 import type { Limit } from './child.ts';
 import { treeSeconds } from './process-tree.ts';
 
-/** Longest delay of Node's timers. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const afterSeconds =
@@ -34,7 +33,6 @@ export const STALL_SECONDS = 30;
 /** Number of samples until a child counts as hanging. */
 const LOOKS = 8;
 
-/** Limits of a child. */
 export interface HangLimits {
   /** Seconds in which none of its processes uses processor time. */
   readonly stallSeconds: number;

@@ -18,7 +18,6 @@ export interface Memory<T extends Remembered> {
   recall(cacheDirectory: string, identity: string): T | null;
   /** Stores a value. Never throws: it ignores a failed write. */
   remember(cacheDirectory: string, value: T): void;
-  /** Path of the file. */
   pathOf(cacheDirectory: string, identity: string): string;
 }
 

@@ -66,7 +66,6 @@ export const SHORT_SECONDS = 2;
 
 const DAY_MS = 86_400_000;
 
-/** The seconds that a build may wait, at most `seconds`. */
 export const longestWait = (cacheDirectory: string, seconds: number): number =>
   noted(cacheDirectory).seconds < MOST_TIMED_OUT_SECONDS ? seconds : Math.min(SHORT_SECONDS, seconds);
 

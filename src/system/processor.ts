@@ -162,7 +162,6 @@ export const numbersOf = (list: string): number[] =>
       return Array.from({ length: last! - first! + 1 }, (_, i) => first! + i);
     });
 
-/** Model of a CPU. */
 export interface CpuNumbers {
   readonly vendor: string;
   readonly family: number;

@@ -119,7 +119,6 @@ export const because = (code: ReasonCode, text: string = REASONS[code]): Reason 
 /** Fields of a result without a reason. */
 export const NO_REASON = { code: null, reason: null } as const;
 
-/** @param folder the cache folder */
 export const cacheUnwritable = (folder: string): Reason =>
   because('cache-unwritable', `nothing can be written to the cache folder ${folder}`);
 

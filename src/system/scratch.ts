@@ -7,7 +7,6 @@ import { namesIn, removeIfPossible } from './files.ts';
 import { makeFolder } from './folder.ts';
 import { UserError } from './user-error.ts';
 
-/** A file that marks a scratch folder of this program. */
 const MARKER = '.iree-tuned-scratch';
 
 const folders = new Set<string>();

@@ -20,5 +20,4 @@ export const isInteger = (type: string): boolean => INTEGER.test(type);
 /** Whether a float type has 16 bits or fewer: integers are exact in bf16 up to 256, in f16 up to 2048. */
 export const isNarrowFloat = (type: string): boolean => isFloat(type) && elementBits(type) <= 16;
 
-/** The element type of the factors of a product. */
 export const factorType = (lhs: string, rhs: string): string => (lhs === rhs ? lhs : `${lhs},${rhs}`);

@@ -10,7 +10,6 @@ import { elementsOf } from './tensor.ts';
  */
 export type Values = 'exact' | 'full';
 
-/** Fills operands of one element type. */
 export interface Filler {
   readonly elementType: string;
   /** Number of elements; null for any number. Types below a byte need a fixed one. */
@@ -47,7 +46,6 @@ export function distinctFillers(fillers: readonly Filler[]): Filler[] {
 export const fillerDeclarations = (fillers: readonly Filler[]): string =>
   fillers.map((filler) => `util.func private @${nameOf(filler)}${PARAMETERS}\n`).join('');
 
-/** The module of the fillers. */
 export const fillersModule = (fillers: readonly Filler[], values: Values): string =>
   `module @${MODULE} {\n${definitions(fillers, values, ownNameOf)}}\n`;
 
@@ -129,14 +127,12 @@ export function guardValue(elementType: string): string {
   return `0x${((1n << BigInt(bits - 1)) - 1n).toString(16).toUpperCase()}`;
 }
 
-/** An operand to fill. */
 export interface Filled {
   /** Prefix of values in the text. */
   readonly name: string;
   readonly shape: readonly number[];
   readonly elementType: string;
   readonly seed: number;
-  /** Bits of exact values. */
   readonly exactBits: number;
   /** One of `FACTORS`. */
   readonly factor: number;

@@ -51,5 +51,4 @@ export const areGuardsWhole = (memory: Uint8Array): boolean =>
 
 const isUnwritten = (byte: number) => byte === UNWRITTEN_BYTE;
 
-/** The bytes of the result in the memory of a guarded function. */
 export const resultIn = (memory: Uint8Array): Uint8Array => memory.subarray(GUARD_BYTES, -GUARD_BYTES);

@@ -21,7 +21,6 @@ export interface OperationWorkload extends MatchedForm {
   readonly writtenLoops: readonly number[];
 }
 
-/** The reason why an operation is not tuned. */
 export interface SkippedOperation extends Reason {
   /** The form whose matchers also match this operation, because matchers ignore bodies. Null without one. */
   readonly matched: OperationWorkload | null;
@@ -37,7 +36,6 @@ export interface CandidateFunction {
   readonly form: number;
   /** Attribute of the operation, `name = value`; null for none. */
   readonly attribute: string | null;
-  /** Element type of the result. */
   readonly resultType: string;
   /** Whether the function writes its result between guards: see `guarded.ts`. */
   readonly isGuarded: boolean;
@@ -55,7 +53,6 @@ export interface Amount {
   readonly bytes: number | null;
 }
 
-/** Numbers of elements. */
 export interface TensorSizes {
   /** Of each operand that is no constant of the program. */
   readonly inputs: readonly number[];
@@ -103,9 +100,7 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   structure(workload: W): string;
   /** Equal for two forms if and only if one matcher finds the operations of both. */
   matchKey(workload: W, loops: readonly number[]): string;
-  /** Element type of the first operand. */
   inputType(workload: W): string;
-  /** Element type of the result. */
   resultType(workload: W): string;
   /** Null for an unknown number of results and operands. */
   tensorSizes(workload: W): TensorSizes | null;

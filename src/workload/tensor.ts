@@ -27,7 +27,6 @@ export const isSizes = (value: unknown): value is readonly number[] =>
 /** Whether a value, for example from a file, is such a tensor. */
 export const isTensor = hasFields<Tensor>({ shape: isSizes, elementType: isSimpleType });
 
-/** Number of elements of a shape. */
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
 
 /** A type in keys, such as `1x64x56x56xf32`. */

@@ -157,6 +157,5 @@ function blamedFor(
 const lineOf = ({ operation, location }: Place, index: LineIndex): number =>
   operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : index.locate(operation.start).line;
 
-/** The first line with an error. */
 export const firstError = (stderr: string): string =>
   stderr.split('\n').find((line) => line.includes('error')) ?? 'no message';

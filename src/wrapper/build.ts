@@ -23,11 +23,9 @@ import type { Work } from '../tuning/tune-workloads.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { Means, OpenProgram } from './open-program.ts';
 
-/** Database, settings and modules of one build. */
 export interface BuildMeans extends Means {
   /** Why there is no database; null if there is one. */
   readonly problem: Reason | null;
-  /** Modules of this build. */
   readonly kept: KeptModules;
 }
 
@@ -216,7 +214,6 @@ export class Build {
   }
 }
 
-/** The seconds of one build. */
 class Budget {
   /** Seconds of measuring, and of waiting for the measuring lock. */
   measuredSeconds = 0;

@@ -36,7 +36,6 @@ export async function capture(
   }
 }
 
-/** Size of stdout. */
 export const stdoutBytes = ({ stdout, stdoutFile }: Captured): number =>
   stdoutFile === null ? stdout.length : statSync(stdoutFile).size;
 

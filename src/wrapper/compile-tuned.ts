@@ -115,7 +115,6 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   }
   return run(injected);
 
-  /** @param known a part of the ending that is known before */
   function run(injected: InjectedCommand | null, known: Partial<Ending> = {}): Promise<never> {
     const own = {
       ...{ command, input: inspected.input, injected, kept, workSeconds },

@@ -65,7 +65,6 @@ export function heldOutput(
   return folder && join(folder, 'output');
 }
 
-/** The output of one compile in the output cache. */
 export interface CachedOutput {
   /** Whether an output of this compile may be in the cache. */
   readonly isPossible: boolean;

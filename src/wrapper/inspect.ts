@@ -23,7 +23,6 @@ import { describeSite, noTuner, type NoSite } from '../site/site.ts';
 import { messageOf } from '../system/tell.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
-/** A command that runs untuned, and the reason. */
 export interface Untuned extends Reason {
   /** The operations of the input, if the reason is that none is tunable. */
   readonly decisions: readonly Decision[];
@@ -118,7 +117,6 @@ function namesDevices(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** The input, or the reason why it is not read. */
 async function readOrNot(args: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {
   const { input } = args;
   const path = input!.kind === 'file' ? input!.path : null;

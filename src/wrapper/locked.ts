@@ -23,7 +23,6 @@ import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { withSurvey } from '../input/operations.ts';
 import { because } from '../system/reason.ts';
 
-/** The locked decisions of one build. */
 export interface LockedBuild {
   /** The lock file, even if there is no file. */
   readonly lock: ExplainedLock;
@@ -31,7 +30,6 @@ export interface LockedBuild {
   readonly program: FormedProgram;
   /** Null if the program is locked as written. */
   readonly forms: ExplainedForms | null;
-  /** The locked decision about each operation. */
   readonly override: Override;
   /** The decisions about all operations; null if the database decides about some of them. */
   readonly whole: Pick<Plan, 'decisions' | 'injection'> | null;

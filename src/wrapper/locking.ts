@@ -32,7 +32,6 @@ export const NO_RECORD = because('no-record');
 export interface ProgramToLock extends FormedProgram {
   /** Null without a database. */
   readonly store: Store | null;
-  /** The present lock file. */
   readonly lock: Lock;
   /** Path of the lock file. */
   readonly path: string;

@@ -27,7 +27,6 @@ interface OutputNote {
   readonly settled: string | null;
   /** Messages of the compile, a character for each byte; left out for none. */
   readonly messages?: string;
-  /** Whether the messages have colours. */
   readonly hasColours?: boolean;
 }
 
@@ -142,7 +141,6 @@ function makeRoom(cacheDirectory: string, bytes: number, isThere: boolean): bool
 export const limitBeside = (bytes: number, kept: number, free: number): number =>
   Math.min(OUTPUTS_LIMIT, kept + free - LEFT_FREE) - bytes;
 
-/** All outputs. */
 function keptOutputs(cacheDirectory: string): OldFile[] {
   const folder = dirname(pathIn(cacheDirectory, OUTPUTS));
   try {
@@ -158,7 +156,6 @@ function keptOutputs(cacheDirectory: string): OldFile[] {
   }
 }
 
-/** Number and size of all outputs. */
 export function outputsIn(cacheDirectory: string): { readonly count: number; readonly bytes: number } {
   const kept = keptOutputs(cacheDirectory);
   return { count: kept.length, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) };

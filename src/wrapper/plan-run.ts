@@ -46,7 +46,6 @@ export interface CompileToRun {
   readonly workSeconds: () => number;
   /** Whether a failed build may fall back to the original command. */
   readonly mayFallBack: boolean;
-  /** Reports the ending. */
   readonly onEnd: (ending: Ending) => void;
   /** The user has an output that no build has delivered before. This path has the same bytes. */
   readonly onNew?: (module: string, landed: Landed | null) => Promise<void>;
@@ -82,7 +81,6 @@ const UNSEEN = 'the executables could not be searched for the configurations';
 /** Messages about a full or broken disk. */
 const ABOUT_DISK = /no space left|quota exceeded|file too large|input\/output error|read-only file system/i;
 
-/** A compile that has ended. */
 interface Ended {
   readonly result: Captured;
   /** Scratch path of the output; null if the compiler wrote to the user's path. */
@@ -98,7 +96,6 @@ export class PlanRun {
   /** The user's own command. */
   readonly #own: Compile;
   readonly #compile: Pick<InjectedCommand, 'argv' | 'stdin' | 'mapMessages' | 'files'>;
-  /** Key of the plan. */
   readonly #identity: string;
   /** The ledger's entry from earlier builds; null for none, for a plan that was killed, and for the user's own command. */
   readonly #entry: LedgerEntry | null;
@@ -127,7 +124,6 @@ export class PlanRun {
     this.#cached = cachedOutput(command, input, this.#identity, surroundings);
   }
 
-  /** Runs the compile. Never returns. */
   async run(): Promise<never> {
     const { command, injected, mayFallBack, onEnd } = this.#asked;
     const { settings, env } = this.#surroundings;
@@ -333,7 +329,6 @@ export class PlanRun {
       notePlan(this.#surroundings.cacheDirectory, this.#identity, finding);
   }
 
-  /** Reports that the compile ended as planned. */
   #end(landed: Landed | null, output: string | null): void {
     const { stdin, mapMessages, files } = this.#compile;
     // A replay can neither edit messages nor read a pipe.

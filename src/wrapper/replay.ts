@@ -29,7 +29,6 @@ import { REPLAYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
 import { LINKER_VARIABLES, linkerOf } from '../compiler/identity.ts';
 
-/** An output in the output cache. */
 interface KeptOutput {
   /** Key in the output cache. */
   readonly identity: string;
@@ -39,12 +38,10 @@ interface KeptOutput {
   readonly isAll: boolean;
 }
 
-/** A compile to replay. */
 export interface Replay {
   readonly identity: string;
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
-  /** Counts to add. */
   readonly counts: Readonly<Record<string, number>>;
   /** Left out if no setting asked for one. */
   readonly explanation?: Explanation;
@@ -106,7 +103,6 @@ export async function recallRun(
   }
 }
 
-/** Whether a folder of the team has changed. */
 async function hasArrived({ settings: { bases }, cacheDirectory }: Surroundings): Promise<boolean> {
   for (const address of bases) if (await isChanged(address, folderOf(cacheDirectory, address))) return true;
   return false;

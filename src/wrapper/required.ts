@@ -9,7 +9,6 @@ import { because, type Reason } from '../system/reason.ts';
 /** Exit code of a refused build. The compiler and shells do not use it. */
 export const UNTUNED_EXIT_CODE = 86;
 
-/** Why `require=landed` refuses a build. */
 export const LOST = 'a configuration was not seen in the executables';
 
 /** Whether a build proves that configurations landed. A build with budget 0 does not, unless `require=landed` is set. */

@@ -125,7 +125,6 @@ async function partOf(
   return { backend, surroundings, ...(await withSurvey(found, surroundings)) };
 }
 
-/** Why a configuration cannot be kept from the other targets; null if it can. */
 function whyInseparable(_: string, configuration: Configuration | null): Reason | null {
   const needs = needsOf(configuration);
   return needs === null ? null : because('no-route', `${needs} would reach the code of every target`);

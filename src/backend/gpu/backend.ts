@@ -29,7 +29,6 @@ interface Own
   readonly traits: Traits;
 }
 
-/** A backend with the GPU pipelines. */
 export const gpuBackend = ({ name, drivers, driverFiles, specFlag, runsOn, traits }: Own): Backend => ({
   name,
   drivers,
@@ -70,7 +69,6 @@ function contractionTuning(workload: OperationWork, traits: Traits): Tuning {
   });
 }
 
-/** The search space. All its configurations compile and compute the right result. Pure. */
 function gpuSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> {
   const sums = sumSpace(problem);
   // Kernels without matrix instructions are several times slower on GPUs with them.

@@ -10,7 +10,6 @@ import { divisors, powers } from '../tiles.ts';
 
 /** Differences between the knobs of the GPU backends. A knob with one value is fixed. */
 export interface Traits {
-  /** Whether there are prefetch stages. */
   readonly hasStages: boolean;
   readonly prefetch: readonly number[];
   /** 0 stands for the compiler's choice. */
@@ -130,7 +129,6 @@ const VECTOR_RECIPES: typeof SIMT_RECIPES = [
   { tile: [256, 256, 16], thread: [2, 2] },
 ];
 
-/** The space of configurations without matrix instructions. Pure. */
 export function simtSpace(problem: Problem): SearchSpace<Configuration> {
   const { workload, roles, target } = problem;
   const size = (role: Along) => workload.dimensions[roles[role]]?.size ?? 1;

@@ -122,7 +122,6 @@ export function sharedBytes(
   return operands + result;
 }
 
-/** Elements of one step along k. */
 const depthOf = (c: MmaTileConfiguration | SimtTileConfiguration): number => product(c.reduction) * stepOf(c);
 
 /** Elements of a workgroup along all dimensions of one kind. */

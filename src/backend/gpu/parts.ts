@@ -8,7 +8,6 @@ import { isMatmul } from './roles.ts';
 import { readGpuTarget, type GpuTarget } from './target.ts';
 import type { UserFamily } from './user-space.ts';
 
-/** A contraction on a target. */
 interface OnTarget {
   space(): SearchSpace<Configuration>;
   userFamily(): UserFamily;
@@ -44,7 +43,6 @@ export function gpuTuning(
   };
 }
 
-/** @param rendered renders a configuration of one of the backend's kinds */
 export const gpuRendering = (
   rendered: (configuration: OwnConfiguration, loops: readonly number[]) => Rendered,
 ): Pick<Rendering, 'directive' | 'landedOn'> => ({

@@ -57,7 +57,6 @@ export type OfEachSide<T> = Readonly<Record<Along, T>>;
 export const byRole = <Level extends string, T>(level: Level, of: (role: Along) => T) =>
   Object.fromEntries(SIDES.map((role) => [`${level}.${role}`, of(role)])) as Record<`${Level}.${Along}`, T>;
 
-/** A workload with its roles. */
 export interface Shaped {
   readonly workload: OperationWork;
   readonly roles: Roles;

@@ -25,7 +25,6 @@ export interface GpuTarget {
   readonly subgroupSizes: readonly number[];
   /** Most threads of a workgroup along x, y and z. */
   readonly workgroupSizes: readonly [x: number, y: number, z: number];
-  /** Most threads of a workgroup. */
   readonly threads: number;
   /** Shared memory of a workgroup in bytes. */
   readonly sharedMemoryBytes: number;

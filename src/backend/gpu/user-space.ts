@@ -16,9 +16,7 @@ export const USER_KNOBS: readonly UserKnob[] = [
   ...['workgroup_m', 'workgroup_n', 'summed_k', 'threads_m', 'threads_n'],
 ].map((name) => ({ name, type: 'tile', least: 1 }));
 
-/** The user's spaces of one workload. */
 export interface UserFamily {
-  /** @param only the user's values */
   space(only: KnobValues): SearchSpace<Configuration>;
   /** The user's values that no configuration can have, with the broken rule. */
   illegalValues(only: KnobValues): IllegalValue[];

@@ -5,7 +5,6 @@ import { isOperationWork, type OperationWork, type Workload } from '../../worklo
 import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
-/** The unit attribute for data tiling of an operation. */
 export const DATA_TILING_HINT = 'iree.opt.data_tiling';
 
 /**

@@ -177,7 +177,6 @@ export function dispatchSpace(
 const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>
   parts.some(({ loops, reduced }) => reduced.some((loop) => loops[loop] === dimension));
 
-/** The nearest value that divides a size. */
 function nearestDividing(values: readonly number[], wanted: number, dimension: DispatchDimension): number {
   const even = values.filter((one) => divides(one, dimension));
   return nearestByRatio(even, Math.min(wanted, dimension.size));

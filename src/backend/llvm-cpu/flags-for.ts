@@ -11,7 +11,6 @@ const ARM_PARTS: Readonly<Record<number, string>> = {
   ...{ 0xd81: 'cortex-a720', 0xd82: 'cortex-x4' },
 };
 
-/** Arm's code as an implementer. */
 const ARM = '0x41';
 
 /** Levels of x86-64 by Linux's names of features that tell them apart, the best first. */

@@ -12,7 +12,6 @@ type VectorUnit = Pick<Hardware, 'nativeVectorBytes' | 'hasByteMatrices'>;
 /** The compiler refuses vectors of this many native registers or more. */
 const MAX_VECTOR_REGISTERS = 512;
 
-/** Elements of one register. */
 export const elementsPerVector = (elementType: string, { nativeVectorBytes }: VectorUnit): number =>
   Math.max(1, (nativeVectorBytes * 8) / elementBits(elementType));
 

@@ -8,7 +8,6 @@ import { compilationInfo, type Rendered } from '../rendered.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-configurations.ts';
 
-/** Tiles of an operation after packing. */
 interface PackedEntry {
   readonly workload: OperationWork;
   readonly packed: PackedTiles;
@@ -28,7 +27,6 @@ export function packedRules(entries: readonly PackedEntry[]): Rule[] {
   return [...rules.values()];
 }
 
-/** The form of an operation of data tiling. */
 interface OperationForm {
   readonly operation: 'linalg.mmt4d' | 'linalg.pack';
   /** Types of its first two operands. */

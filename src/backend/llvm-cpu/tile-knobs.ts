@@ -10,7 +10,6 @@ import { divisors, roundUp } from '../tiles.ts';
 import { tileOf, withTiles, type LevelName, type TileConfiguration } from './configuration.ts';
 import { elementsPerVector, illegality } from './legality.ts';
 
-/** A tile of one level along one dimension. */
 export interface TileKnob extends NamedKnob<'tile'> {
   readonly name: string;
   readonly level: LevelName;

@@ -159,7 +159,6 @@ function finer(size: number, values: readonly number[], tile: number): number | 
   return even !== undefined && 2 * even >= tile ? even : smaller.at(-1);
 }
 
-/** The search space of a workload. All its configurations compile. */
 export function llvmCpuSpace(
   workload: OperationWork,
   options: Omit<SpaceOptions, 'following'>,

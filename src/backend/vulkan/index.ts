@@ -45,7 +45,6 @@ function contractionTuning(workload: OperationWork): Tuning {
   }));
 }
 
-/** The search space. All its configurations compile and compute the right result. Pure. */
 export function vulkanSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
   const tiles = tileSpace(workload, target);
   // The compiler's own defaults use shared memory on GPUs with matrix instructions only.

@@ -42,7 +42,6 @@ export function illegality(
     : null;
 }
 
-/** Elements of the widest load. */
 const WIDEST_LOAD = 4;
 
 /**

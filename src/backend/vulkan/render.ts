@@ -36,7 +36,6 @@ function levelsOf(c: VulkanConfiguration): readonly (readonly number[])[] {
   }
 }
 
-/** Threads along x, y and z. */
 function workgroupSize(c: VulkanConfiguration, loops: readonly number[]): readonly number[] {
   const threads = threadsOf(c);
   const [x = 1, y = 1, z = 1] = loops

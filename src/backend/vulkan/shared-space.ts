@@ -159,10 +159,8 @@ export function cooperativeSpace(
   });
 }
 
-/** Bits of the widest load. */
 const LOAD_BITS = 128;
 
-/** Elements of one load. */
 const loadOf = ({ lhs, rhs }: OperationWork): number =>
   LOAD_BITS / Math.min(elementBits(lhs.elementType), elementBits(rhs.elementType));
 

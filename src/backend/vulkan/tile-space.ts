@@ -21,7 +21,6 @@ interface Roles {
   readonly depth: number;
 }
 
-/** The roles with threads. */
 const PARALLEL = ['lane', 'row', 'image'] as const;
 
 function rolesOf({ accumulator, dimensions, windows = [] }: OperationWork): Roles {
@@ -76,7 +75,6 @@ const IMAGE_RECIPES: typeof RECIPES = [
   [16, 2, 4, 1, 4, 4, 4],
 ];
 
-/** The search space. All its configurations compile and compute the right result. */
 export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
   const { dimensions, windows } = workload;
   const roles = rolesOf(workload);

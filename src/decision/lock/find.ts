@@ -14,7 +14,6 @@ import { workloadRank } from '../../workload/workload.ts';
 import { gainOf, passedOver, skipped, type Decision, type Override } from '../decision.ts';
 import type { LockedProgram, LockedWorkload, Lock, ProgramKey } from './lock.ts';
 
-/** The key of a program to find. */
 export interface AskedProgram extends ProgramKey {
   /** Path of the input, as in a lock file; null for stdin. */
   readonly program: string | null;

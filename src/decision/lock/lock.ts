@@ -53,7 +53,6 @@ export type LockedWorkload =
 export const entryKey = ({ program, target, compiler, flags, inject, dim }: LockedProgram): string =>
   JSON.stringify([program, target, inject, dim, flags, compiler]);
 
-/** Its name in messages. */
 export const entryName = ({ program, target, compiler }: LockedProgram): string =>
   `${program}: ${target}, compiler ${compiler}`;
 

@@ -8,7 +8,6 @@ import { hasKeys, isObject } from '../../system/data.ts';
 import { UserError } from '../../system/user-error.ts';
 import { withEntries, type Lock, type LockedProgram, type LockedWorkload } from './lock.ts';
 
-/** Version of the format. */
 export const LOCK_VERSION = 1;
 
 /** A lock file cannot be used. The message says where and why, without the path. */

@@ -4,7 +4,6 @@ import type { PartType } from '../fields.ts';
 import type { Line, RevocationLine } from './lines.ts';
 import type { Reading } from './read.ts';
 
-/** Counts of received lines. */
 export interface Received {
   /** Lines with news, by type. */
   readonly added: Readonly<Partial<Record<Line['type'], number>>>;
@@ -12,7 +11,6 @@ export interface Received {
   readonly known: number;
   /** Lines of later versions, which stay unread. */
   readonly kept: number;
-  /** Refused lines by index. */
   readonly refused: readonly { readonly index: number; readonly reason: string }[];
 }
 
@@ -29,11 +27,9 @@ export interface Health {
   readonly keptLines: number;
 }
 
-/** Rows to prune. */
 export interface Surplus {
   /** Prune trials before this instant (ISO 8601 UTC) with their runs; null for none. */
   readonly trialsBefore: string | null;
-  /** Whether to prune claims. */
   readonly claims: boolean;
   /** Subjects of both. */
   readonly filter: Filter;

@@ -28,13 +28,11 @@ export interface Imported extends Omit<Received, 'refused'> {
 export interface Limits {
   /** Limit of the lines in bytes. */
   readonly most?: number;
-  /** Limit of refused lines. */
   readonly mostRefused?: number;
   /** Refuses lines. */
   readonly judged?: (reading: Reading) => Reading;
 }
 
-/** A line, and its place for messages. */
 interface PlacedLine {
   readonly place: string;
   readonly reading: Reading;

@@ -32,7 +32,6 @@ export type TrialLine = Versioned<'trial'> & RecordKey & KeptTrial;
 export type RevocationLine = Versioned<'revocation'> & Revocation;
 export type NoteLine = Versioned<'note'> & KeptNote;
 
-/** A line of this version. */
 export type Line = PartLine | ClaimLine | MarkLine | TrialLine | RevocationLine | NoteLine;
 
 const isKey = isTextOf(LONGEST_KEY, 1);
@@ -56,7 +55,6 @@ const lineOf = (
 
 const { configuration, createdAt, createdBy, machine, tool, digest } = SHAPES.claim.checks;
 
-/** Shape of each type. */
 export const LINES: Readonly<Record<Line['type'], Shape>> = {
   workload: lineOf('workload', { key: isKey, form: isForm }, (line: PartLine) =>
     isWorkload(line.form) && workloadKey(line.form) === line.key

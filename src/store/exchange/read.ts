@@ -5,7 +5,6 @@ import { isKindOfWork } from '../../workload/workload.ts';
 import { faultIn } from '../validate.ts';
 import { LINE_VERSION, LINES, LONGEST_LINE, ordered, type Line } from './lines.ts';
 
-/** Result of reading one line. */
 export type Reading =
   | { readonly outcome: 'line'; readonly line: Line }
   /** A line of a later version, verbatim. */

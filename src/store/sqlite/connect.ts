@@ -44,7 +44,6 @@ export interface OpenOptions {
   readonly onMigrated?: (message: string) => void;
 }
 
-/** An open database. */
 export interface OpenDatabase {
   readonly db: Connection;
   /** Prepares each statement at its first use, because a build needs only two or three. */
@@ -71,7 +70,6 @@ export function openDatabase(
   return { db, statement: preparedOnce(db), guard, write };
 }
 
-/** Prepares each statement once. */
 export function preparedOnce(db: Connection): Prepare {
   const statements = new Map<string, Database.Statement>();
   return (text) => {

@@ -46,7 +46,6 @@ const NOTE_FITS = `@workload IS NULL AND ${(['target', 'device', 'compiler'] as 
   .map((part, i) => `(@${part} IS NULL OR instr(${placed(i + 1)}, @${part}) > 0)`)
   .join(' AND ')}`;
 
-/** Whether a row was written at a time or later. */
 const isSince = (time: string) => `(@since IS NULL OR ${time} >= @since)`;
 
 /** The rows of a filter in the order of an export. */

@@ -20,7 +20,6 @@ interface Migrations {
   readonly directory: string;
 }
 
-/** The migrations of the package. */
 export const OWN: Migrations = { version: SCHEMA_VERSION, directory: join(packageRoot, 'db', 'migrations') };
 
 interface Identity {

@@ -6,7 +6,6 @@ import { isWorkload } from '../../workload/workload.ts';
 import { plainText } from '../limits.ts';
 import { parseJson } from '../validate.ts';
 
-/** Adds the functions to a connection. */
 export function addMigrationFunctions(db: Database): void {
   const pure = { deterministic: true };
   db.function('plain', pure, (text: unknown, longest: unknown) =>
@@ -25,7 +24,6 @@ export function addMigrationFunctions(db: Database): void {
   db.function('claim_digest', { ...pure, varargs: true }, (...row: unknown[]) => claimDigest(row));
 }
 
-/** Shape of a stored workload; null if it is invalid. */
 function storedShape(text: unknown): Shape | null {
   const form = parseJson(text);
   return isWorkload(form) ? shapeOf(form) : null;

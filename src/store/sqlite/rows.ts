@@ -54,7 +54,6 @@ export function rowOf(names: readonly string[], values: readonly unknown[]): Rec
   return row;
 }
 
-/** The values of the tables. */
 interface Values {
   readonly claim: Omit<Claim, 'evidence' | keyof RecordKey> & ClaimEvidence;
   readonly mark: KeptMark;
@@ -64,7 +63,6 @@ interface Values {
   readonly note: KeptNote;
 }
 
-/** Texts in these columns are JSON. */
 const JSON_COLUMNS = ['configuration', 'families', 'seconds', 'defaultSeconds', 'note'];
 
 /** The value of a row, which may have more columns; undefined for an invalid row. */

@@ -285,7 +285,6 @@ function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] 
   return marks.filter((mark) => counted.has(mark));
 }
 
-/** Groups adjacent rows of one subject. */
 function* bySubject(rows: Iterable<RecordRow>): Generator<RecordRow[]> {
   let own: RecordRow[] = [];
   for (const row of rows) {

@@ -26,7 +26,6 @@ const RECORD_COLUMNS = `
   EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS hasMarks,
   EXISTS (SELECT 1 FROM revocation) AS mayBeRevoked`;
 
-/** Condition on the four keys of a subject. */
 const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
 
 export const SELECT_SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
@@ -94,7 +93,6 @@ export const ALL_RECORDS = `
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
   ORDER BY r.subject DESC`;
 
-/** All claims. */
 export const CLAIMS = `
   SELECT r.subject, ${KEYS}, w.form AS workloadForm, ${columns(FIELDS.claim)}
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id`;

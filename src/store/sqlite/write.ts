@@ -27,7 +27,6 @@ export function insertKnownSubject(statement: Prepare, subject: RecordKey): numb
   return (statement(sql.SELECT_SUBJECT_ID).get(key) as { id: number } | undefined)?.id;
 }
 
-/** JSON text of a form; `null` for undefined. */
 export function formText(form: unknown): string {
   return JSON.stringify(form ?? null);
 }
@@ -82,7 +81,6 @@ export function isSoundForm(type: PartType, key: string, text: string): boolean 
   return type === 'workload' ? isWorkload(form) && workloadKey(form) === key : form !== undefined;
 }
 
-/** Valid revocations. */
 export const revocationsIn = (statement: Prepare): Revocation[] =>
   (statement(sql.SELECT_REVOCATIONS).all() as Revocation[])
     .map(toRevocation)

@@ -85,7 +85,6 @@ ${isGuarded ? guardedReturn({ shape, elementType: resultType }, { type, sizes: r
 interface Operand {
   readonly name: 'lhs' | 'rhs';
   readonly form: OperandForm;
-  /** Name of the global with its buffer. */
   readonly global: string;
   /** The static form with the sizes of the buffer. */
   readonly filled: Contraction;
@@ -93,7 +92,6 @@ interface Operand {
   readonly constant: boolean;
 }
 
-/** The operands of one static form. */
 type Operands = Readonly<Record<Operand['name'], Operand>>;
 
 /**
@@ -109,7 +107,6 @@ function declaration({ global, filled, form, constant }: Operand): string {
 const shapeOf = ({ form, filled }: Operand): number[] =>
   form.dimensions.map((d) => filled.dimensions[d]!.size);
 
-/** The filler of an operand. */
 const operandFiller = (operand: Operand): Filler =>
   fillerOf(operand.form.elementType, elementsOf(shapeOf(operand)));
 
@@ -156,7 +153,6 @@ const resultSizes = (workload: Contraction): string[] =>
     return inLhs >= 0 ? `%lhs_size${inLhs}` : `%rhs_size${rhs.dimensions.indexOf(d)}`;
   });
 
-/** The empty tensor for the result. */
 const emptyResult = (workload: Contraction): string =>
   `tensor.empty(${resultSizes(workload).join(', ')}) : ${tensorType(workload, workload.accumulator)}`;
 

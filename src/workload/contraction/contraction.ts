@@ -164,5 +164,4 @@ export function isMadeOf(workload: Contraction, { operands }: Operation): boolea
 export const withInput = (made: Contraction, { constantRhs }: Contraction): Contraction =>
   made.context === undefined ? { ...made, constantRhs } : made;
 
-/** Number of elements; null for a dynamic shape. */
 const sizeOf = (shape: readonly number[]) => (shape.some((size) => size < 0) ? null : elementsOf(shape));

@@ -14,7 +14,6 @@ import { rewrittenRoot } from './strides.ts';
 const inputsOf = ({ arguments: all, results = 1 }: Dispatch): readonly DispatchArgument[] =>
   all.slice(0, -results);
 
-/** The fillers of the dispatch's inputs. */
 export const dispatchFillers = (dispatch: Dispatch): Filler[] =>
   inputsOf(dispatch).map(({ elementType, shape }) => fillerOf(elementType, elementsOf(shape)));
 

@@ -14,7 +14,6 @@ export const BOUND_BY_WIDE_WORK = 512;
 /** In bytes. Smaller operands always stay in a cache. */
 export const LEAST_STREAMED = 64 * 1024;
 
-/** Whether reading operands from memory limits the speed. */
 export function isBoundByMemory(workload: Contraction): boolean {
   const bytes = [workload.lhs, workload.rhs].map((operand) => bytesOf(workload, operand));
   const streamed = bytes.filter((size) => size >= LEAST_STREAMED).reduce((sum, size) => sum + size, 0);

@@ -9,7 +9,6 @@ import type { Dimension } from './contraction.ts';
 import { affineMap, term } from './text.ts';
 import { groups, withWideUsers } from './unit-dimension.ts';
 
-/** The role of one loop. */
 type Loop = 'image' | 'row' | 'column' | 'output' | 'filter-row' | 'filter-column' | 'input';
 
 /** The axes along which a filter moves. */

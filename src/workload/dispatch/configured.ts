@@ -22,7 +22,6 @@ export interface ConfiguredDispatch extends Pick<
   DispatchWork,
   'pipeline' | 'elementType' | 'lane' | 'matrix'
 > {
-  /** Name of the function. */
   readonly function: string;
   /** Elements along each dimension, or `DYNAMIC`. Dimensions of the root come first, in the order of its loops. */
   readonly sizes: readonly number[];
@@ -31,7 +30,6 @@ export interface ConfiguredDispatch extends Pick<
   readonly root: number;
 }
 
-/** Levels of CPUs. */
 const LEVELS = new Set([
   'distribution',
   'cache_parallel',
@@ -225,7 +223,6 @@ function valuesOf(line: string, list: 'ins' | 'outs'): Value[] | null {
 interface Nest {
   /** For each operand, inputs first. */
   readonly accesses: readonly Access[];
-  /** Number of loops. */
   readonly rank: number;
   readonly reduced: readonly number[];
   /** Sizes of loops that have no dimension in any operand. */
