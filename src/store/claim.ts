@@ -1,5 +1,5 @@
-// Merges claims, marks, revocations and notes of several databases. Pure. Each merge is associative, commutative and idempotent, and uses no
-// clock, so databases reach the same content in any order.
+// Merges claims, marks, revocations and notes of several databases. Pure. Each merge is associative, commutative and idempotent, and
+// uses no clock, so databases reach the same content in any order.
 import { configurationText } from '../backend/index.ts';
 import { isObject, pick } from '../system/data.ts';
 import { sha256 } from '../system/hash.ts';

@@ -25,10 +25,7 @@ export function readLine(text: string): Reading {
   return readValue(value, text);
 }
 
-/**
- * Validates a parsed line. Never throws.
- * @param text original text of the line, if any
- */
+/** Validates a parsed line. Never throws. */
 export function readValue(value: unknown, text?: string): Reading {
   if (!isObject(value) || typeof value['type'] !== 'string') return refused('it has no type');
   if (!Number.isSafeInteger(value['version'])) return refused('it has no version');
@@ -60,14 +57,10 @@ const isLater = ({ version, kind }: Record<string, unknown>, isKnown: (kind: str
 
 const LINE_FEED = 0x0a;
 
-interface NumberedReading {
-  /** From 1. */
-  readonly number: number;
-  readonly reading: Reading;
-}
-
 /** Reads the lines of a stream, and skips empty ones. Never buffers more than the limit of a line. */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedReading> {
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly number: number; readonly reading: Reading }> {
   let number = 1;
   let parts: Uint8Array[] = [];
   let length = 0;

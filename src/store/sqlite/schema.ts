@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { packageRoot } from '../../system/package-root.ts';
 import { resultOr } from '../../system/result-or.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
-import { plainText } from '../limits.ts';
+import { plainText } from '../validate.ts';
 import { migrate, OWN, SCHEMA_VERSION } from './migrate.ts';
 
 /** The schema after all migrations. `npx vitest run test/store/sqlite/schema.test.ts -u` writes it. */
@@ -24,7 +24,6 @@ const statementsOf = (db: Database.Database): string[] =>
 /**
  * Refuses a schema that differs from that of the migrations. Tables without a relation to ours may be added, and indexes on columns. A later
  * version may have any tables without computed columns, because its databases are only read.
- * @param version of the database's schema
  * @throws StoreError
  */
 export function refuseForeignSchema(db: Database.Database, path: string, version: number): void {
