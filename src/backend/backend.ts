@@ -133,10 +133,7 @@ export interface Devices {
   describe(driver: string, question: DeviceQuestion): Promise<Device | string>;
   /** Files of the driver, and files that choose the driver. After a change of one, the device may be another. Absent for none. */
   driverFiles?(question: DeviceQuestion): readonly string[];
-  /**
-   * The reason that a device cannot run code for a target; null if the device can.
-   * @param machine that has the device
-   */
+  /** The reason that a device cannot run code for a target; null if the device can. */
   whyNotRunnable(target: Target, device: Device, machine: Machine): Promise<string | null>;
   /** The facts about a target and its device that search spaces depend on. */
   hardwareOf(target: Target, device: Device): Hardware;

@@ -105,10 +105,7 @@ const schemaOf = (kind: string): Schema | undefined =>
 
 export const backendOf = ({ kind }: OwnConfiguration): Backend => backendOfKind(kind)!;
 
-/**
- * The directive of a configuration; null for the default.
- * @param loops for each loop of the operation, outermost first, the index of the workload's dimension
- */
+/** The directive of a configuration; null for the default. See `Rendering.directive`. */
 export const directiveOf = (
   configuration: Configuration,
   loops: readonly number[],

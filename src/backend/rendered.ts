@@ -16,8 +16,6 @@ export const compilationInfo = ({ lowering, translation }: Rendered): Directive 
 
 /**
  * The operations of this form with a configuration; none if the configuration has not landed.
- * @param loops of the rendered directive
- * @param expected keys of the forms of all operations of the input
  * @param rendered the configuration; without a translation, every translation counts
  */
 export function landedWith(

@@ -134,7 +134,6 @@ function illegality(
     : null;
 }
 
-/** The text of a configured executable with these tiles; null for another dispatch. */
 export function reconfigured(
   text: string,
   workload: DispatchWork,

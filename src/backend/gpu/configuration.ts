@@ -33,7 +33,10 @@ const FIELDS = {
   thread: { check: isLevel, label: 'thread' },
   /** Threads of a subgroup along each dimension; the product is the size of the subgroup. */
   lanes: { check: isLevel, label: 'lanes' },
-  /** Steps of a workgroup along k, or along the keys of an attention, in elements; with matrix instructions, in instructions along the innermost k. */
+  /**
+   * Steps of a workgroup along k, or along the keys of an attention, in elements; with matrix instructions, in
+   * instructions along the innermost k.
+   */
   reduction: { check: isLevel, label: 'red' },
   /** Operands go through shared memory. */
   promoted: { check: isBoolean, label: 'promoted' },

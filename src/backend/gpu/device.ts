@@ -6,11 +6,7 @@ import { resultOr } from '../../system/result-or.ts';
 import { driverOf, type Device, type DeviceQuestion } from '../device.ts';
 import { timesPerCall, type DispatchTimes, type Meter, type Profile } from '../meter.ts';
 
-/**
- * A device in the list of the runtime's tool, or the reason that there is none.
- * @param read reads the tool's output
- * @param missing the reason for a list without the device
- */
+/** A device in the list of the runtime's tool, or the reason that there is none. */
 export async function listedDevice(
   driver: string,
   { runModule, env }: DeviceQuestion,

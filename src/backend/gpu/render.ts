@@ -8,7 +8,6 @@ import {
   type SimtTileConfiguration,
 } from './configuration.ts';
 
-/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension */
 export const rendered = (c: GpuConfiguration, loops: readonly number[]): Rendered => ({
   lowering: loweringConfig(c, loops),
   translation: translationInfo(c),

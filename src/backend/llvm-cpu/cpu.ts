@@ -19,7 +19,6 @@ import { targetArchitecture, type Target } from '../target.ts';
 
 /**
  * A machine for a driver of the runtime. In a container it has fewer threads than cores if its CPU quota would stop more.
- * @param quota of `cpuQuota`
  * @param root folder of the system's files: see `processor.ts`
  */
 export function describeDevice(
@@ -66,7 +65,6 @@ export const meter: Meter = {
   warmUpSeconds: 0,
 };
 
-/** The reason that a machine's CPU cannot run code for `target`; null if the CPU can. */
 export async function whyNotRunnable(
   target: Target,
   _: Device,

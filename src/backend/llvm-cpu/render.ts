@@ -25,7 +25,6 @@ import { packedOperations, packedParts } from './packed-rules.ts';
 
 type Tiles = TileConfiguration | WindowTileConfiguration;
 
-/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
 export function rendered(c: Tiles, loops: readonly number[], release: Release): Rendered {
   const name = c.kind === 'tile' ? 'DoubleTilingExpert' : 'ConvTileAndDecomposeExpert';
   // 3.12 turned the pipeline from an enum case into an attribute; each spelling is a parse error in the other.
@@ -37,10 +36,6 @@ export function rendered(c: Tiles, loops: readonly number[], release: Release): 
   };
 }
 
-/**
- * The attribute of one operation; null for a configuration of several operations.
- * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
- */
 export function directive(
   configuration: LlvmCpuConfiguration,
   loops: readonly number[],
@@ -74,11 +69,6 @@ export function loweringConfig(c: Tiles, loops: readonly number[]): string {
   return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
 }
 
-/**
- * The operations of this form with the configuration; none if the configuration has not landed.
- * @param loops order of the tiles in the directive
- * @param expected keys of the forms of all operations of the input
- */
 export function landedOn(
   configured: readonly ConfiguredOperation[],
   form: MatchedForm,
@@ -130,7 +120,6 @@ function packs({ name, types }: ConfiguredOperation, { dimensions }: OperationWo
   return fits('k', lhs, 1) && (areRows(lhs, rhs) || areRows(rhs, lhs));
 }
 
-/** The text of a configured executable with these tiles; null for another dispatch. */
 export function reconfigured(
   text: string,
   workload: DispatchWork,

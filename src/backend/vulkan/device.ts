@@ -90,7 +90,6 @@ export function readDevice(text: string, driver: string): Device | null {
     : { model: name, driver, threads: 1, cachesKiB: [], gpu };
 }
 
-/** The reason that a device cannot run code for a target; null if the device can. */
 export function whyNotRunnable({ gpu, cpu }: Target, device: Device): Promise<string | null> {
   const sizes = readGpuTarget(Buffer.from(gpu ?? ''))?.subgroupSizes ?? [];
   const own = device.gpu?.subgroup;

@@ -9,7 +9,6 @@ const PIPELINES: Readonly<Record<VulkanConfiguration['kind'], string>> = {
   'spirv-cooperative': 'CooperativeMatrixVectorize',
 };
 
-/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension */
 export function rendered(c: VulkanConfiguration, loops: readonly number[]): Rendered {
   const levels = levelsOf(c).map((tiles) => listed(withoutEnd(loops.map((d) => tiles[d]!))));
   const lowering = `#iree_codegen.lowering_config<tile_sizes = [${levels.join(', ')}]>`;

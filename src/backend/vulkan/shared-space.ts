@@ -173,10 +173,7 @@ type SharedConfiguration = CooperativeConfiguration | PromotedConfiguration;
 const buffersOf = ({ kind, depth, storeStage }: SharedConfiguration): number =>
   kind === 'spirv-promoted' && storeStage === 1 ? depth : depth + 1;
 
-/**
- * The broken rule; null if there is none. The compiler checks some of the rules for named operations only.
- * @param results of one thread
- */
+/** The broken rule; null if there is none. The compiler checks some of the rules for named operations only. */
 function illegality(
   { workload, roles }: Shaped,
   c: SharedConfiguration,
