@@ -49,7 +49,6 @@ export const isInjected = (decision: Decision): decision is Injected =>
 /**
  * The decisions without configurations that there is a reason against. Their operations get the alternative that changes only its
  * own operation, if there is no reason against it, else the default.
- * @param reasonFor the reason against a configuration of a workload, by key; null for none
  */
 export const leaveOut = (
   decisions: readonly Decision[],

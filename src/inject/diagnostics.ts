@@ -27,7 +27,6 @@ const STDIN = '<stdin>';
 
 /**
  * The compiler's messages with the user's file, lines and columns. The source lines are the user's, with the carets below the same places.
- * @param name the user's name of the input
  */
 export function mapDiagnostics(
   messages: string,

@@ -30,10 +30,7 @@ const BEGIN = new RegExp(EXECUTABLE);
 /** A copy of a function in each caller would double the time to compile the module. */
 const NOT_INLINED = 'inlining_policy = #util.inline.never';
 
-/**
- * @param flow text of the program at the end of `flow`; large constants may be elided, because the dispatches get random operands
- * @param executables names of the executables
- */
+/** @param flow text of the program at the end of `flow`; large constants may be elided, because the dispatches get random operands */
 export function dispatchesAlone(flow: string, executables: ReadonlySet<string>): DispatchesAlone {
   const lines = flow.split('\n');
   const kept: string[] = [];

@@ -6,7 +6,6 @@ import type { Injection } from './plan.ts';
 
 /**
  * Flags for an injection by specs.
- * @param write writes a text into a file, and returns its path
  * @param passes passes that rewrite the program first
  */
 export function specFlags(

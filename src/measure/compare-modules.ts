@@ -38,7 +38,6 @@ export interface ModuleTimes {
 /**
  * Times one call of a function, in a process of its own.
  * @param withDispatches whether the dispatches are timed too, or by which profile. That slows the call down a little
- * @throws when the module cannot be timed
  * @throws StoppedError when the signal fires
  */
 export async function timeModule(
@@ -70,7 +69,6 @@ const unable = new Set<string>();
 /**
  * A run of `iree-benchmark-module` that times the dispatches, too.
  * @param module a profile is written beside it
- * @param run runs the tool with more flags
  * @param asked another profile than that of the device
  * @returns null for a runtime or a driver that does not time dispatches. Versions before 3.13 reject the flags
  * @throws StoppedError when the signal fires
@@ -137,7 +135,6 @@ const NARROW_PAIRS = 5;
  * Measures two modules in pairs of processes. The order alternates from pair to pair, so that both modules see the same machine. Stops
  * before a pair that would likely exceed the time.
  * @param isClear whether the pairs so far are enough
- * @throws what `measure` throws
  */
 export async function inPairs<M, T>(
   first: M,

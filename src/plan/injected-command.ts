@@ -121,9 +121,7 @@ function commandWithout(
 
 /**
  * The files that replace executables; null if there are none.
- * @param compile with the other configurations of the plan
  * @param texts of the executables of this compile; null if they are not known
- * @param write writes a text into a file, and returns its path
  */
 async function substituteFiles(
   { command, inspected, injection, identity: plan }: Plan,
@@ -189,8 +187,8 @@ const SECONDS_PER_OPERATION = 60;
 const LEAST_SECONDS = 5 * 60;
 
 /**
- * Limit of processor time of a compile with an injection, in seconds: by the input's last survey, or else by the number of its operations. A
- * compile beyond the limit counts as endless.
+ * Limit of processor time of a compile with an injection, in seconds: by the input's last survey, or else by the number of its
+ * operations. A compile beyond the limit counts as endless.
  */
 export function limitFor(
   { identity, operations }: Pick<Input, 'identity' | 'operations'>,

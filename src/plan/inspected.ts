@@ -20,8 +20,8 @@ export interface FormedProgram {
 }
 
 /**
- * The program of a command that was changed, with the operations that the compiler generates code for; null if the compiler fails before code
- * generation.
+ * The program of a command that was changed, with the operations that the compiler generates code for; null if the compiler
+ * fails before code generation.
  */
 export async function surveyed(
   command: Command,

@@ -66,10 +66,7 @@ export class KeptModules {
     return typeof split === 'string' ? null : split;
   }
 
-  /**
-   * Splits the program, once. Later compiles start from the split program.
-   * @param split splits the program, in a folder
-   */
+  /** Splits the program, once. Later compiles start from the split program. */
   async split(flow: string, folder: string, split: (folder: string) => Split): Split {
     const begun = this.#splits.get(flow);
     if (begun !== undefined) return begun.end;

@@ -3,8 +3,6 @@ import { UserError } from './user-error.ts';
 
 /**
  * Passes chunks on.
- * @param most limit of all chunks in bytes
- * @param fault message beyond the limit
  * @throws UserError
  */
 export async function* limited<Chunk extends Uint8Array>(

@@ -11,10 +11,7 @@ export function packageVersion(): string {
   return version;
 }
 
-/**
- * Arguments of Node that run `entry.ts` of a folder: of the bundle, or else of the sources.
- * @param root folder of the installed package
- */
+/** Arguments of Node that run `entry.ts` of a folder: of the bundle, or else of the sources. */
 export function entryOf(folder: string, root = packageRoot): readonly string[] {
   const bundled = join(import.meta.dirname, `${folder}.cjs`);
   return existsSync(bundled) ? [bundled] : ['--conditions=source', join(root, 'src', folder, 'entry.ts')];

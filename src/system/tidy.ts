@@ -47,10 +47,7 @@ function removeUnused(cacheDirectory: string, place: Place): void {
   }
 }
 
-/**
- * Removes plans with their states, replays, surveys and outputs. A memory belongs to an input if it has the input's digest.
- * @returns the number of removed plans and outputs
- */
+/** Removes plans with their states, replays, surveys and outputs. A memory belongs to an input if it has the input's digest. */
 export function forgetInput(cacheDirectory: string, digest: string): { plans: number; outputs: number } {
   const remove = (place: Place) => {
     const paths = filesAt(cacheDirectory, place).filter((path) => readFileSync(path).includes(digest));

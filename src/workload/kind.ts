@@ -86,8 +86,6 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   flops(workload: W): number;
   /** Amount of one execution; null where only a program tells. */
   amount(workload: W): Amount;
-  /** Bytes of the operands and the result, each counted once, at the largest sizes of dynamic dimensions. */
-  bytes(workload: W): number;
   /** Estimated cost of one execution by the default, in vectorised arithmetic operations. Compares workloads of a program. */
   likelyCost(workload: W): number;
   /** Whether reading operands from memory limits its speed. */

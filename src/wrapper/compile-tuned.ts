@@ -22,10 +22,7 @@ import { reporting, reportUntuned } from './report-compile.ts';
 import { mayFallBack, refuse, whyRefused } from './required.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
-/**
- * Compiles with the tuned configurations. Never returns; rejects only when the compiler cannot be started.
- * @param problems settings that are invalid or unsafe
- */
+/** Compiles with the tuned configurations. Never returns; rejects only when the compiler cannot be started. */
 export async function compile(
   argv: readonly string[],
   compiler: FoundCompiler,

@@ -7,7 +7,7 @@ import type { Command } from '../compiler/command.ts';
 import { givesOnlyOutput } from '../compiler/flag-roles.ts';
 import type { InputText } from '../input/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { copyOver } from '../system/bytes.ts';
+import { bufferOf, copyOver } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState } from '../system/files.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -125,7 +125,5 @@ const NONE = new Uint8Array();
 /** Parts of inputs that are linked with object files, or by the system's linker. The key covers neither. */
 const LINKED = ['hal.executable.object', 'link_embedded', 'wasm32', 'wasm64'];
 
-const readsUnknownFiles = ({ buffer, byteOffset, byteLength }: Uint8Array): boolean => {
-  const text = Buffer.from(buffer, byteOffset, byteLength);
-  return LINKED.some((part) => text.includes(part));
-};
+const readsUnknownFiles = (bytes: Uint8Array): boolean =>
+  LINKED.some((part) => bufferOf(bytes).includes(part));

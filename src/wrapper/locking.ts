@@ -92,10 +92,7 @@ async function formsNow(
   return { program: open, forms: better.names };
 }
 
-/**
- * The configuration of each workload now: from the database, else from the lock file.
- * @param isOfProgram whether the locked workloads are of this program
- */
+/** The configuration of each workload now: from the database, else from the lock file. */
 function workloadsNow(
   open: OpenProgram,
   locked: LockedProgram['workloads'],

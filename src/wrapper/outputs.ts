@@ -89,9 +89,7 @@ export function fetchOutput(
 
 /**
  * Stores an output if there is room for it.
- * @param input digest of the input
  * @param file a file of ours is moved into the cache, and another file is copied
- * @param messages of its compile
  * @returns whether it was stored
  */
 export function keepOutput(

@@ -39,10 +39,7 @@ export async function recordsNow(
   }
 }
 
-/**
- * Notes the records in a module that this build has delivered, unless the output is no regular file. Never rejects.
- * @param path of the module
- */
+/** Notes the records in a module that this build has delivered, unless the output is no regular file. Never rejects. */
 export async function noteModule(
   decided: Decided,
   path: string,

@@ -1,5 +1,5 @@
-// Text of a module of candidates: operands, which are filled with pseudo-random values when the module is loaded and shared by all functions,
-// and a function for each candidate. Here are contractions that are measured alone;
+// Text of a module of candidates: operands, which are filled with pseudo-random values when the module is loaded and shared by
+// all functions, and a function for each candidate. Here are contractions that are measured alone;
 // `dispatch-candidate.ts` has those that are measured in a dispatch.
 import { isFloat, isNarrowFloat } from '../element-type.ts';
 import type { CandidateFunction } from '../kind.ts';
@@ -75,7 +75,7 @@ export function functionText(workload: Contraction, candidate: CandidateFunction
 ${load(workload, lhs)}
 ${load(workload, rhs)}
   %zero = arith.constant ${isFloat(resultType) ? '0.0' : '0'} : ${resultType}
-  %empty = ${emptyResult(own)}
+  %empty = tensor.empty(${resultSizes(own).join(', ')}) : ${type}
   %init = linalg.fill ins(%zero : ${resultType}) outs(%empty : ${type}) -> ${type}
 ${operationText(own, attribute)}
 ${isGuarded ? guardedReturn({ shape, elementType: resultType }, { type, sizes: resultSizes(own) }) : `  return %result : ${type}`}
@@ -152,9 +152,6 @@ const resultSizes = (workload: Contraction): string[] =>
     const inLhs = lhs.dimensions.indexOf(d);
     return inLhs >= 0 ? `%lhs_size${inLhs}` : `%rhs_size${rhs.dimensions.indexOf(d)}`;
   });
-
-const emptyResult = (workload: Contraction): string =>
-  `tensor.empty(${resultSizes(workload).join(', ')}) : ${tensorType(workload, workload.accumulator)}`;
 
 /** The operands of each static form. All forms share an operand of static size. */
 function operandsOf(workload: Contraction): Operands[] {

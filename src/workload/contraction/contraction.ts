@@ -1,5 +1,5 @@
-// A contraction in canonical form: without names, spelling and the order of loops. Compares one of the input with an operation that the compiler may have
-// made of it, or the reverse.
+// A contraction in canonical form: without names, spelling and the order of loops. Compares one of the input with an operation
+// that the compiler may have made of it, or the reverse.
 import type { Operation } from 'mlir-parser-ts';
 import { because, type Reason } from '../../system/reason.ts';
 import { combinations, sizesWanted, type DimensionKind, type TunedSizes } from '../sizes.ts';

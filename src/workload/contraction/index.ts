@@ -36,7 +36,6 @@ export const contractions: KindOfWork<Contraction> = {
     type: factorType(workload.lhs.elementType, workload.rhs.elementType),
     bytes: contractionBytes(workload),
   }),
-  bytes: contractionBytes,
   likelyCost,
   isBoundByMemory,
   dispatch: ({ context }) => context?.digest ?? null,

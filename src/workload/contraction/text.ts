@@ -69,10 +69,7 @@ function convert(name: string, from: string, to: string): { lines: string[]; val
   return { lines: [`    %${name}x = arith.${operation} %${name} : ${from} to ${to}`], value: `%${name}x` };
 }
 
-/**
- * Text that computes `%result` from `%lhs`, `%rhs` and `%init`.
- * @param attribute `name = value` of the operation; null for none
- */
+/** Text that computes `%result` from `%lhs`, `%rhs` and `%init`. */
 export function operationText(workload: Contraction, attribute: string | null): string {
   const { lhs, rhs, accumulator } = workload;
   const [lhsType, rhsType, resultType] = [lhs, rhs, accumulator].map((operand) =>

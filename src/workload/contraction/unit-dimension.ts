@@ -37,7 +37,6 @@ export interface Around {
 /**
  * The text around a definition that gets one dimension more. Element-wise operations and stores get the dimension, too; other operations
  * get the value without the dimension.
- * @param indentation of the operations
  * @param defined the new definition, with a dimension of one element outside of the dimensions of `value`
  */
 export function withWideUsers(

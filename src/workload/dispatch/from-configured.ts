@@ -29,10 +29,7 @@ const LEFT_ALONE: Readonly<Record<string, string>> = {
 export const MOST_PARTS = 64;
 export const MOST_DIMENSIONS = 32;
 
-/**
- * The workload of a dispatch, or the reason why it is skipped.
- * @param text of its configured executable
- */
+/** The workload of a dispatch, or the reason why it is skipped. */
 export function dispatchWork(
   text: string,
   { executable, digest, bytes }: Pick<DispatchWork, 'digest' | 'bytes'> & { readonly executable: string },

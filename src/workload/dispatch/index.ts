@@ -37,7 +37,6 @@ export const dispatches: KindOfWork<DispatchWork> = {
   staticForms: (workload) => [workload],
   flops: dispatchIterations,
   amount: ({ bytes }) => ({ multiplications: null, type: null, bytes: bytes === 0 ? null : bytes }),
-  bytes: ({ bytes }) => bytes,
   likelyCost: dispatchIterations,
   isBoundByMemory: () => false,
   dispatch: ({ digest }) => digest,
