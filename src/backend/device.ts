@@ -1,5 +1,6 @@
 // The device that measures configurations; and its class, a group of devices with almost the same speed.
 import { hasFields, isIntegerWithin, isObject, isText, listOf, matches } from '../system/data.ts';
+import type { Cache, CpuNumbers } from '../system/processor.ts';
 import { isWithin } from './schema.ts';
 
 export interface Device {
@@ -55,27 +56,11 @@ export interface DeviceQuestion {
 }
 
 /** A CPU without its marketing name and stepping. */
-export interface Processor {
+export interface Processor extends CpuNumbers {
   /** Instruction set, in the spelling of Node's `process.arch`. */
   readonly architecture: string;
-  /** The system's name of the vendor, such as `AuthenticAMD`; on ARM the implementer's code, such as `0x41`. */
-  readonly vendor: string;
-  /** On ARM the version of the architecture. */
-  readonly family: number;
-  /** On ARM the part. */
-  readonly model: number;
-  /** Hardware threads of one core. */
   readonly threadsPerCore: number;
   readonly caches: readonly Cache[];
-}
-
-/** A data or unified cache of a core. */
-export interface Cache {
-  /** From 1 up. */
-  readonly level: number;
-  readonly sizeKiB: number;
-  /** Hardware threads that share the cache. */
-  readonly threads: number;
 }
 
 /** Stands for a device that is missing or runs no code for the target: no record has its key. */

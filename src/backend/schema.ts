@@ -1,5 +1,5 @@
 // The schema of a backend's configurations: their JSON, its checks, and a text for people.
-import { hasKeys, isIntegerWithin, isObject, type Check } from '../system/data.ts';
+import { hasKeys, isIntegerWithin, isObject } from '../system/data.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { Configuration } from './configuration.ts';
 
@@ -14,17 +14,29 @@ export interface SchemaField {
   readonly label?: string;
 }
 
-/** The configurations of a backend. All have the fields `version`, which is 1, and `kind`. */
+/** The fields of one kind of configurations, beside `version`, which is 1, and `kind`. */
+interface KindFields {
+  readonly required: readonly string[];
+  readonly optional?: readonly string[];
+}
+
+type ValueOf<Field> = Field extends { readonly check: (...of: never) => unknown }
+  ? Field['check'] extends (value: unknown, rank: undefined) => value is infer Value
+    ? Value
+    : never
+  : never;
+
+/** The type of a kind's configurations: each field has the type that its check guards. */
+export type ConfigurationOf<Kind, Own extends KindFields, Fields> = {
+  readonly version: 1;
+  readonly kind: Kind;
+} & { readonly [Name in Own['required'][number] & keyof Fields]: ValueOf<Fields[Name]> } & {
+  readonly [Name in NonNullable<Own['optional']>[number] & keyof Fields]?: ValueOf<Fields[Name]>;
+};
+
+/** The configurations of a backend. */
 export interface Schema {
-  /** The other fields of each kind. */
-  readonly kinds: Readonly<
-    Partial<
-      Record<
-        Configuration['kind'],
-        { readonly required: readonly string[]; readonly optional?: readonly string[] }
-      >
-    >
-  >;
+  readonly kinds: Readonly<Partial<Record<Configuration['kind'], KindFields>>>;
   /** All fields, in the order of the stored JSON and of the text for people. Equal configurations give equal text. */
   readonly fields: Readonly<Record<string, SchemaField>>;
   /** A rule about several fields. Absent for none. */
@@ -43,15 +55,15 @@ export const DEFAULT_SCHEMA: Schema = {
 };
 
 /** Whether a value is one tile for each dimension of the workload. */
-export const isLevel = (value: unknown, rank: number | undefined): boolean =>
+export const isLevel = (value: unknown, rank: number | undefined): value is readonly number[] =>
   Array.isArray(value) &&
   value.length === rank &&
   value.length > 0 &&
   value.every((tile) => isIntegerWithin(tile, 0, LARGEST_TILE));
 
 export const isWithin =
-  (low: number, high: number): Check =>
-  (value) =>
+  (low: number, high: number) =>
+  (value: unknown): value is number =>
     isIntegerWithin(value, low, high);
 
 /**

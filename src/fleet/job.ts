@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { classOr } from '../backend/device.ts';
 import { readValue } from '../store/exchange/read.ts';
 import type { Site } from '../site/site.ts';
-import { LONGEST_KEY, plainText } from '../store/limits.ts';
+import { LONGEST_KEY, plainText } from '../store/validate.ts';
 import { isObject } from '../system/data.ts';
 import { sha256 } from '../system/hash.ts';
 import { dispatchOf, isWorkload, workloadKey, type Workload } from '../workload/workload.ts';

@@ -54,23 +54,17 @@ export function dispatchRule(configured: string): Rule | null {
   return { action: actionOf(dag, paths, found[1]!), matcher: (name) => matcherText(name, root, dag) };
 }
 
-/** The rules of a spec for whole dispatches. */
-export interface DispatchRules {
-  readonly rules: readonly Rule[];
-  /** Entries without a rule. */
-  readonly left: readonly Entry[];
-}
-
 /**
  * Compiles the executables of the entries to text, and turns the texts into rules.
  * @param compileWith compiles without an injection
+ * @returns `left` has the entries without a rule
  */
 export async function dispatchRules(
   compileWith: CompileWith,
   entries: readonly Entry[],
   release: Release,
   cacheDirectory: string,
-): Promise<DispatchRules> {
+): Promise<{ readonly rules: readonly Rule[]; readonly left: readonly Entry[] }> {
   const whole = entries.filter(({ workload }) => !hasRoot(workload));
   const made = await makeSubstitutes(compileWith, whole, release, cacheDirectory, false);
   const texts = new Map((made ?? []).map(({ name, text }) => [name, Buffer.from(text).toString('latin1')]));

@@ -1,12 +1,11 @@
 // The proof that configurations landed: the compiler prints the configuration of each dispatch.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDefault } from '../backend/configuration.ts';
 import { configuredOperations, wholeDispatch, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
 import { compileAside, type AsideOptions } from '../compiler/ask.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
-import type { Decision } from '../decision/decision.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
 import { ELIDED } from '../input/survey.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { hasRoot, matchKey } from '../workload/workload.ts';
@@ -32,8 +31,8 @@ export function landedOn(
   }));
   const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));
   return decisions.map((decision) => {
+    if (!isInjected(decision)) return null;
     const { tunable, configuration } = decision;
-    if (tunable === null || configuration === null || isDefault(configuration)) return null;
     const { rendering } = backendOf(configuration);
     const own = variants.filter((variant) => isFor(decision, variant));
     const { workload, loops } = tunable;

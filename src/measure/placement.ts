@@ -1,5 +1,6 @@
 // Placements of operands in memory. They depend on the C library of the runtime, so a small program detects them.
 import { deviceFlags, meterOf } from '../backend/index.ts';
+import { PLACEMENTS } from '../store/fields.ts';
 import { compiled, NO_CONVERSION } from './common-modules.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
@@ -7,9 +8,7 @@ import { runTool, type Toolchain } from './toolchain.ts';
  * `apart`: each operand is an allocation with pages of its own, at the same offset in its page. `packed`: operands lie one after the
  * other. Programs have both, and some configurations are fast in only one.
  */
-export type Placement = 'apart' | 'packed';
-
-const PLACEMENTS: readonly Placement[] = ['apart', 'packed'];
+export type Placement = (typeof PLACEMENTS)[number];
 
 /**
  * Tunables of glibc, without effect elsewhere. Without the second, each result's pages would return to the system and be cleared for

@@ -1,5 +1,6 @@
 // Statistics of times: undisturbed times, ratios and their confidence intervals. Pure.
 import { seededRandom } from '../search/strategy.ts';
+import type { Speedup } from '../store/store.ts';
 
 /** Middle value; the mean of the two middle ones for an even count. NaN for no values. */
 export function median(values: readonly number[]): number {
@@ -70,11 +71,8 @@ export function tQuantile(doubt: number, degrees: number): number {
   return high;
 }
 
-export interface Interval {
-  readonly ratio: number;
-  readonly low: number;
-  readonly high: number;
-}
+/** A ratio with its confidence interval. */
+export type Interval = Speedup;
 
 /**
  * Geometric mean of ratios, one per benchmark process, with its confidence interval (t-distribution on the logarithms). The level is

@@ -13,9 +13,16 @@ import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import type { Values } from '../workload/fillers.ts';
 import { areGuardsWhole, guardedBytes, guardedName, resultIn, UNWRITTEN_BYTE } from '../workload/guarded.ts';
-import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
 import { countdown, type Toolchain } from './toolchain.ts';
-import { compareOutputs, dispatchAllowance, exactAllowance, outputsOf, type Verification } from './verify.ts';
+import {
+  canCompareFull,
+  compareOutputs,
+  dispatchAllowance,
+  exactAllowance,
+  fullAllowance,
+  outputsOf,
+  type Verification,
+} from './verify.ts';
 
 /** In bytes. A process can hold its operands twice, so processes with larger operands run one at a time. */
 const LARGE_OPERANDS = 2 ** 28;

@@ -2,7 +2,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceFlags, meterOf } from '../backend/index.ts';
-import type { Allowance } from '../workload/kind.ts';
+import { elementBits, isFloat, isInteger } from '../workload/element-type.ts';
+import type { OperationWork } from '../workload/workload.ts';
 import { decodeElements, SPACING, type Elements } from './elements.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
@@ -10,6 +11,14 @@ import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 export type Verification =
   | { readonly outcome: 'right'; readonly maxError: number }
   | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
+
+/** The largest allowed errors of an element of an output. */
+interface Allowance {
+  /** Largest difference from the expected value: the default's result. */
+  readonly fromExpected: (value: number) => number;
+  /** Largest difference from the true value. The expected value is at most `expectedError` away from the true one. */
+  readonly fromTruth: (value: number, expectedError: number) => number;
+}
 
 /** Allowed error of an element of a whole dispatch's output, as a share of the largest element. */
 const ERROR_OF_LARGEST: Readonly<Record<string, number>> = {
@@ -47,6 +56,46 @@ function largestOf(bytes: Uint8Array, elementType: string): number {
     if (Number.isFinite(size) && size > largest) largest = size;
   }
   return largest;
+}
+
+/**
+ * The allowed error of a sum, in units of k times the roundoff. A sum of k random products between -1 and 1 grows like the
+ * square root of k. Rounding at every step gives it a standard deviation of k times the roundoff, divided by 10, so less than
+ * one of 10^10 elements exceeds the limit. A kernel that converts f32 to bf16 has errors of 4e-4 times the square root of k:
+ * 9 times the limit at k = 2^16, and more for a smaller k.
+ */
+const ROUNDINGS = 3;
+
+/** Allowed error in units of the default's error. Some kernels sum up to 64 products before they round to a narrow type. */
+const LESS_EXACT = 8;
+
+/** Whether results of full values can be compared. Floats summed as integers cannot: all fractions are 0. */
+export function canCompareFull({ lhs, rhs, accumulator }: OperationWork): boolean {
+  return isFloat(accumulator.elementType)
+    ? accumulator.elementType in SPACING
+    : [lhs, rhs].every(({ elementType }) => isInteger(elementType));
+}
+
+const largestFull = ({ elementType }: OperationWork['lhs']) =>
+  isFloat(elementType) ? 1 : 2 ** (elementBits(elementType) - 1);
+
+/**
+ * The allowed errors of results of full values. Sums of integers wrap and are exact in any order.
+ * @param workload with static sizes
+ * @param hasTruth whether results are also compared with true values
+ */
+export function fullAllowance(
+  { dimensions, lhs, rhs, accumulator }: OperationWork,
+  hasTruth: boolean,
+): Allowance {
+  const products = dimensions.reduce((count, { kind, size }) => (kind === 'k' ? count * size : count), 1);
+  const roundoff = ((SPACING[accumulator.elementType] ?? 0) / 2) * largestFull(lhs) * largestFull(rhs);
+  const everyStep = ROUNDINGS * products * roundoff;
+  const once = Math.sqrt(products) * roundoff;
+  return {
+    fromExpected: () => (hasTruth ? once : everyStep),
+    fromTruth: (_, expectedError) => Math.min(everyStep, LESS_EXACT * Math.max(expectedError, once)),
+  };
 }
 
 /** One call of a function by `iree-run-module`. */

@@ -5,7 +5,7 @@ import { configurationText, isConfiguration } from '../backend/index.ts';
 import { filesAt, MODULES } from '../system/cache.ts';
 import { hasFields, isNumber, isObject, isText, listOf, pick } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
-import { removeOldest } from '../system/oldest.ts';
+import { removeOldest } from '../system/files.ts';
 import type { ExplainedOperation } from './explain.ts';
 
 /** Largest size of all notes, in bytes. The oldest are removed first. */

@@ -1,6 +1,5 @@
 // Waits for the measuring lock. Extra runs of the compiler wait for the CPU's lock, because they would disturb a measurement.
 import { waitPatiently } from '../system/patience.ts';
-import type { Settings } from '../settings/index.ts';
 import type { Measuring } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { because } from '../system/reason.ts';
@@ -44,12 +43,9 @@ export async function inTurn<T>(
 ): Promise<T> {
   if (!isWanted()) return work(0);
   const begun = performance.now();
-  const seconds = mayTune(surroundings.settings)
-    ? Math.min(PATIENCE_SECONDS, surroundings.settings.budgetSeconds)
-    : 0;
+  const { onMiss, readonly, budgetSeconds } = surroundings.settings;
+  const seconds = onMiss === 'tune' && !readonly ? Math.min(PATIENCE_SECONDS, budgetSeconds) : 0;
   // An unwritable cache folder must not prevent the look-up.
   using _turn = await takeTurn(surroundings, seconds, isWanted).catch(() => null);
   return await work((performance.now() - begun) / 1000);
 }
-
-const mayTune = ({ onMiss, readonly }: Settings): boolean => onMiss === 'tune' && !readonly;

@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import { resultOr } from '../system/result-or.ts';
 import { packageVersion } from '../system/package-root.ts';
-import { LONGEST_NAME, plainText } from './limits.ts';
+import { LONGEST_NAME, plainText } from './validate.ts';
 import type { Origin } from './store.ts';
 
 /** @param otherwise result for a user id without a name, as in containers */

@@ -1,10 +1,10 @@
 // Merges claims, marks and revocations of several databases. Pure. Each merge is associative, commutative and idempotent, and uses no
 // clock, so databases reach the same content in any order.
 import { configurationText } from '../backend/index.ts';
-import { pick } from '../system/data.ts';
+import { isObject, pick } from '../system/data.ts';
 import { sha256 } from '../system/hash.ts';
 import { MEASURED } from './fields.ts';
-import type { Claim, Evidence, KeptMark, Origin, Revocation } from './store.ts';
+import type { Claim, Evidence, KeptMark, KeptNote, Origin, Revocation } from './store.ts';
 import { keysOf } from './subject.ts';
 
 /** Version of measuring and judging. Raise it when older evidence is worth less. */
@@ -125,3 +125,18 @@ export const isRevoked = (
         return [createdBy, machine, `${createdBy}@${machine}`].includes(value);
     }
   });
+
+/** Whether a note has the result of a run. Other notes only count tries. */
+export function hasVerdict({ kind, note }: Pick<KeptNote, 'kind' | 'note'>): boolean {
+  if (!isObject(note)) return false;
+  return kind === 'forms' ? note['verdict'] !== 'open' : note['open'] === null;
+}
+
+/**
+ * Compares two notes of one origin about one program: positive if `a` stays. A verdict stays before a try, then the later note, then the
+ * greater text.
+ */
+export const compareNotes = (a: KeptNote, b: KeptNote): number =>
+  compare(Number(hasVerdict(a)), Number(hasVerdict(b))) ||
+  compare(a.writtenAt, b.writtenAt) ||
+  compare(JSON.stringify([a.note, a.tool]), JSON.stringify([b.note, b.tool]));

@@ -3,6 +3,7 @@
 import { placeIn } from '../compiler/command-identity.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isBoolean, orNull, type Check } from '../system/data.ts';
+import type { Evidence, KeptMark, Run, Trial } from './store.ts';
 import {
   HIGHEST_GENERATION,
   LONGEST_CONFIGURATION,
@@ -10,9 +11,6 @@ import {
   LONGEST_NAME,
   LONGEST_REASON,
   LONGEST_REVOKED,
-} from './limits.ts';
-import type { Evidence, KeptMark, Run, Trial } from './store.ts';
-import {
   areFamilies,
   areTimes,
   isCount,

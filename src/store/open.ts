@@ -27,17 +27,17 @@ export async function openStore(location: string, options: SqliteOptions = {}): 
   return openSqliteStore(location, options);
 }
 
-/** A store, and why it is read-only against the request; null if it is not. */
-export interface Opened {
-  readonly store: Store;
-  readonly whyReadonly: string | null;
-}
-
 /** Errors after which a read may work. */
 const READABLE: readonly StoreErrorKind[] = ['network', 'unwritable', 'future'];
 
-/** Like `openStore`, but opens a database read-only if it cannot be written: on a network or read-only disk, without permission, or newer. */
-export async function openAsFarAsPossible(location: string, options: SqliteOptions = {}): Promise<Opened> {
+/**
+ * Like `openStore`, but opens a database read-only if it cannot be written: on a network or read-only disk, without permission, or newer.
+ * @returns why it is read-only against the request; null if it is not
+ */
+export async function openAsFarAsPossible(
+  location: string,
+  options: SqliteOptions = {},
+): Promise<{ readonly store: Store; readonly whyReadonly: string | null }> {
   try {
     return { store: await openStore(location, options), whyReadonly: null };
   } catch (error) {

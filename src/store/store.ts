@@ -15,6 +15,9 @@ import type { Neighbour } from './like.ts';
 /** Subject of a record as canonical keys. */
 export type RecordKey = { readonly [Part in PartType]: string };
 
+/** ISO 8601 UTC. */
+type Instant = string;
+
 /** Keys with their full descriptions, for showing, measuring again and merging records. */
 export interface Subject extends RecordKey {
   readonly workloadForm: Workload;
@@ -76,8 +79,7 @@ export interface ClaimEvidence extends Evidence {
 export interface Claim extends RecordKey, Origin {
   readonly configuration: Configuration;
   readonly evidence: ClaimEvidence;
-  /** ISO 8601 UTC. */
-  readonly createdAt: string;
+  readonly createdAt: Instant;
   /** 64 hexadecimal digits: see `digestOf`. */
   readonly digest: string;
 }
@@ -91,8 +93,7 @@ export interface TuningRecord extends RecordKey, Origin {
   readonly evidence: Evidence;
   /** Reason of a mark, which forbids the configuration for this key; null for none. */
   readonly failure: string | null;
-  /** ISO 8601 UTC. */
-  readonly createdAt: string;
+  readonly createdAt: Instant;
   /** Digest of the winning claim. */
   readonly digest: string;
   /** The base that has it; left out for the own database. */
@@ -138,8 +139,7 @@ export interface Run {
 /** A stored trial. `id` has 32 hexadecimal digits and is unique across databases. */
 export interface KeptTrial extends Trial, Origin {
   readonly id: string;
-  /** ISO 8601 UTC. */
-  readonly createdAt: string;
+  readonly createdAt: Instant;
   /** All runs of its configuration, in the order of insertion. */
   readonly runs: readonly Omit<Run, 'configuration'>[];
 }
@@ -153,8 +153,7 @@ export interface Mark {
   readonly configuration: Configuration;
   readonly kind: MarkKind;
   readonly reason: string;
-  /** ISO 8601 UTC. */
-  readonly createdAt: string;
+  readonly createdAt: Instant;
 }
 
 /** A stored mark. */
@@ -169,8 +168,7 @@ export interface Revocation {
   readonly scope: (typeof SCOPES)[number];
   readonly value: string;
   readonly reason: string;
-  /** ISO 8601 UTC. */
-  readonly createdAt: string;
+  readonly createdAt: Instant;
   readonly createdBy: string;
 }
 
@@ -181,14 +179,13 @@ export interface Undecided {
   /** Largest budget of an attempt, in seconds. */
   readonly budgetSeconds: number;
   readonly attempts: number;
-  /** ISO 8601 UTC. */
-  readonly lastTriedAt: string;
+  readonly lastTriedAt: Instant;
 }
 
 /** A counted miss, for a later populate. */
 export interface Miss extends RecordKey {
   readonly count: number;
-  readonly lastSeenAt: string;
+  readonly lastSeenAt: Instant;
 }
 
 /** A device in the database. */
@@ -210,8 +207,7 @@ export interface KeptNote extends Origin {
   readonly kind: (typeof NOTE_KINDS)[number];
   /** Untrusted JSON. */
   readonly note: unknown;
-  /** ISO 8601 UTC. */
-  readonly writtenAt: string;
+  readonly writtenAt: Instant;
 }
 
 export interface Store {

@@ -32,7 +32,7 @@ export const matches =
   (value) =>
     typeof value === 'string' && pattern.test(value);
 export const isNumber: Check = (value) => typeof value === 'number';
-export const isBoolean: Check = (value) => typeof value === 'boolean';
+export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
 export const orNull =
   (check: Check): Check =>

@@ -112,3 +112,21 @@ export const isUnchanged = (stamps: Stamps): boolean =>
 /** SQLite leaves an empty log behind. */
 const stampOf = (path: string): string | null =>
   describe(path, (real, status) => (status.size === 0n ? null : changing(real, status)));
+
+/** A file that may go. */
+export interface OldFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Time of its last use. */
+  readonly usedMs: number;
+}
+
+/** Removes the least recently used files until the rest fits into `limit` bytes. */
+export function removeOldest(files: readonly OldFile[], limit: number): void {
+  let left = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { path, bytes } of files.toSorted((a, b) => a.usedMs - b.usedMs)) {
+    if (left <= limit) return;
+    rmSync(path, { force: true });
+    left -= bytes;
+  }
+}

@@ -127,10 +127,13 @@ export const cacheSizesKiB = (root = ''): number[] =>
 export const sharedCaches = (root = ''): Cache[] =>
   caches(root).filter(({ level, sizeKiB, threads }) => Number.isFinite(level + sizeKiB) && threads > 0);
 
-interface Cache {
-  level: number;
-  sizeKiB: number;
-  threads: number;
+/** A data or unified cache of a core. */
+export interface Cache {
+  /** From 1 up. */
+  readonly level: number;
+  readonly sizeKiB: number;
+  /** Hardware threads that share the cache. */
+  readonly threads: number;
 }
 
 /** Numbers of unreadable files are NaN. */
@@ -164,8 +167,11 @@ export const numbersOf = (list: string): number[] =>
 
 /** Model of a CPU. */
 export interface CpuNumbers {
+  /** The system's name of the vendor, such as `AuthenticAMD`; on ARM the implementer's code, such as `0x41`. */
   readonly vendor: string;
+  /** On ARM the version of the architecture. */
   readonly family: number;
+  /** On ARM the part. */
   readonly model: number;
 }
 

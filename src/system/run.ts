@@ -80,6 +80,20 @@ export async function replaceProcess(
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));
 }
 
+/** Runs a command in our place, or as a child if it needs bytes on stdin. */
+export async function runInPlace(
+  executable: string,
+  { argv, stdin }: { readonly argv: readonly string[]; readonly stdin: Uint8Array | undefined },
+  env: Environment,
+): Promise<never> {
+  if (stdin === undefined) return replaceProcess(executable, argv, env);
+  try {
+    return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+  } catch (error) {
+    return replaceProcessFed(executable, argv, stdin, env, error);
+  }
+}
+
 /**
  * Replaces this process by a compiler that reads stdin, after this process consumed stdin and failed to start a child. The bytes go to a
  * file that becomes stdin. Exits with 1 on failure, because with an empty stdin the compiler would succeed.

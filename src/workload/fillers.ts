@@ -1,7 +1,7 @@
 // Fillers: functions that fill the operands of candidates. They have a module of their own, so the compiler compiles them once for all
 // candidates. Each set of values has its own module, so one binary is timed on one set and verified on both.
 import { elementBits, isFloat } from './element-type.ts';
-import { elementsOf } from './tensor.ts';
+import { elementsOf, type Tensor } from './tensor.ts';
 
 /**
  * - `exact`: small integers. They and their sums are exact in every element type, so every order of summation gives the same
@@ -129,12 +129,9 @@ export function guardValue(elementType: string): string {
   return `0x${((1n << BigInt(bits - 1)) - 1n).toString(16).toUpperCase()}`;
 }
 
-/** An operand to fill. */
-export interface Filled {
+export interface Filled extends Tensor {
   /** Prefix of values in the text. */
   readonly name: string;
-  readonly shape: readonly number[];
-  readonly elementType: string;
   readonly seed: number;
   /** Bits of exact values. */
   readonly exactBits: number;
@@ -172,7 +169,7 @@ export function anyLines({ name, shape, elementType }: Viewed, number: string): 
 ${viewLines({ name, shape, elementType })}`;
 }
 
-type Viewed = Pick<Filled, 'name' | 'shape' | 'elementType'>;
+type Viewed = Tensor & Pick<Filled, 'name'>;
 
 /**
  * Lines that define `%name_view` on the buffer of the view `%name_filled`.

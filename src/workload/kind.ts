@@ -30,14 +30,6 @@ export interface SkippedOperation extends Reason {
 /** Maps an element type of the input to the type that code is generated for. */
 export type Convert = (elementType: string) => string;
 
-/** The largest allowed errors of an element of an output. */
-export interface Allowance {
-  /** Largest difference from the expected value: the default's result. */
-  readonly fromExpected: (value: number) => number;
-  /** Largest difference from the true value. The expected value is at most `expectedError` away from the true one. */
-  readonly fromTruth: (value: number, expectedError: number) => number;
-}
-
 /** One function of a module of candidates. */
 export interface CandidateFunction {
   readonly name: string;
@@ -97,8 +89,6 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   flops(workload: W): number;
   /** Amount of one execution; null where only a program tells. */
   amount(workload: W): Amount;
-  /** Bytes of the operands and the result, each counted once, at the largest sizes of dynamic dimensions. */
-  bytes(workload: W): number;
   /** Estimated cost of one execution by the default, in vectorised arithmetic operations. Compares workloads of a program. */
   likelyCost(workload: W): number;
   /** Whether reading operands from memory limits its speed. */

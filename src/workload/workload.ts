@@ -7,10 +7,11 @@ import { matcherOf } from './contraction/text.ts';
 import { dispatches } from './dispatch/index.ts';
 import type { DispatchWork } from './dispatch/dispatch-work.ts';
 import type { Convert, Form, KindOfWork, MatchedForm, OperationWorkload, SkippedOperation } from './kind.ts';
+import { isObject } from '../system/data.ts';
 import { because } from '../system/reason.ts';
 
 export * from './contraction/candidate.ts';
-export { areTiledAlike, isMadeOf, isSameWork, withInput } from './contraction/compare.ts';
+export { areTiledAlike, isMadeOf, isSameWork, withInput } from './contraction/contraction.ts';
 export { generatedForm, mayBecomeWork, ownConfiguration, rootFormOf } from './contraction/from-operation.ts';
 export { matcherOf };
 export type { MatchedForm, OperationWorkload, SkippedOperation };
@@ -60,7 +61,7 @@ export const workloadOf = (
 
 /** Whether a value is a workload. Names in it are single words, because they are written into MLIR. */
 export function isWorkload(value: unknown): value is Workload {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  if (!isObject(value)) return false;
   const { kind } = value;
   return typeof kind === 'string' && isKindOfWork(kind) && KINDS[kind].isWorkload(value);
 }
@@ -77,7 +78,6 @@ const ofEach = <Name extends Exclude<keyof KindOfWork<Workload>, 'needsProgram' 
 
 export const workloadKey = ofEach('key');
 export const workloadFlops = ofEach('flops');
-export const workloadBytes = ofEach('bytes');
 export const workloadAmount = ofEach('amount');
 export const atSizes = ofEach('atSizes');
 export const likelyCost = ofEach('likelyCost');
@@ -95,6 +95,9 @@ export const storedForm = ofEach('stored');
 const structureIn = ofEach('structure');
 const matchKeyIn = ofEach('matchKey');
 export const staticForms = ofEach('staticForms') as <W extends Workload>(workload: W) => W[];
+
+/** Bytes of the operands and the result, each counted once, at the largest sizes of dynamic dimensions; 0 if unknown. */
+export const workloadBytes = (workload: Workload): number => workloadAmount(workload).bytes ?? 0;
 
 /** Number of iteration dimensions. A configuration has a tile for each. */
 export const workloadRank = ({ dimensions }: Workload): number => dimensions.length;

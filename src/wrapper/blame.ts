@@ -12,9 +12,8 @@ import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import type { RunResult } from '../system/run.ts';
 import { withScratchFolder } from '../system/scratch.ts';
-import { injectedCommand } from '../plan/injected-command.ts';
+import { injectedCommand, limitFor } from '../plan/injected-command.ts';
 import { planCompile, type Plan } from '../plan/route.ts';
-import { limitFor } from './compile-limit.ts';
 import { because } from '../system/reason.ts';
 
 /** Messages about memory, disks, permissions, file descriptors and the linker. */

@@ -16,7 +16,6 @@ import type { Stamps } from '../system/files.ts';
 import { because, type Reason } from '../system/reason.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { Build, whyUntuned, type BuildMeans } from './build.ts';
-import type { LockedBuild } from './locked.ts';
 import { OpenProgram } from './open-program.ts';
 import { stampsBefore } from './replay.ts';
 
@@ -103,21 +102,8 @@ async function tellUnknownSizes({ input }: Inspected, { settings }: Surroundings
   if (problem !== null) tell(problem, settings.log);
 }
 
-/** The part of a build that a lock file decides. */
-interface ConsultedLock extends LockedBuild {
-  /** States of files before. */
-  readonly before: Stamps;
-  /** False if there was a message about the lock file, which a replay would not repeat. */
-  readonly isFinal: boolean;
-  /** Null if the database decides about some operations. */
-  readonly decided: Decided | null;
-}
-
-/** @returns null without a lock file */
-async function consultedLock(
-  asked: FormedProgram,
-  surroundings: Surroundings,
-): Promise<ConsultedLock | null> {
+/** The part of a build that a lock file decides; null without a lock file. */
+async function consultedLock(asked: FormedProgram, surroundings: Surroundings) {
   const { settings } = surroundings;
   if (settings.lock === undefined && !settings.frozen) return null;
   const { driverFiles } = asked.inspected.site;
@@ -127,8 +113,10 @@ async function consultedLock(
   const locked = await consultLock(asked, surroundings);
   const { lock, program, forms, whole } = locked;
   if (lock.problem !== null) tell(lock.problem, settings.log);
+  // A replay would not repeat the message.
   const isFinal = lock.problem === null;
-  const decided = whole && {
+  /** Null if the database decides about some operations. */
+  const decided: Decided | null = whole && {
     ...planOf(program, whole.decisions, whole.injection),
     ...{ lock, forms, before, isFinal, surroundings },
     verdict: null,

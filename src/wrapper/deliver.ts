@@ -7,11 +7,24 @@ import type { Command } from '../compiler/command.ts';
 import { givesOnlyOutput } from '../compiler/flag-roles.ts';
 import type { InputText } from '../input/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { copyOver } from '../system/bytes.ts';
+import { bufferOf, copyOver } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState } from '../system/files.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { fetchOutput, keepOutput, OUTPUTS_LIMIT } from './outputs.ts';
+
+let isDelivered = false;
+
+/** Whether the user has the output. After that no failure starts another compile. */
+export const hasDelivered = (): boolean => isDelivered;
+
+/** Notes that the user has the output. */
+export const noteDelivered = (): void => {
+  isDelivered = true;
+};
+
+/** Result of a compile that succeeds without running the compiler. */
+export const SUCCESS = { code: 0, signal: null, forwarded: null };
 
 /** Whether a copy of the module equals a compile: the output is a file, and no flag asks for other files. */
 export function canDeliver({ arguments: { output, flags } }: Pick<Command, 'arguments'>): boolean {
@@ -113,7 +126,5 @@ const NONE = new Uint8Array();
 /** Parts of inputs that are linked with object files, or by the system's linker. The key covers neither. */
 const LINKED = ['hal.executable.object', 'link_embedded', 'wasm32', 'wasm64'];
 
-const readsUnknownFiles = ({ buffer, byteOffset, byteLength }: Uint8Array): boolean => {
-  const text = Buffer.from(buffer, byteOffset, byteLength);
-  return LINKED.some((part) => text.includes(part));
-};
+const readsUnknownFiles = (bytes: Uint8Array): boolean =>
+  LINKED.some((part) => bufferOf(bytes).includes(part));

@@ -19,8 +19,7 @@ import { dynamicFunctions } from '../input/sizes-at-calls.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { ProbedTarget } from '../site/probe.ts';
-import { describeSite, noTuner } from '../site/site.ts';
+import { describeSite, noTuner, type NoSite } from '../site/site.ts';
 import { messageOf } from '../system/tell.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
@@ -39,16 +38,14 @@ export const untuned = ({ code, reason }: Reason): Untuned => ({
   input: undefined,
 });
 
-/** A command for several targets. Each target is tuned alone. */
-export interface SeveralTargets extends Reason {
-  readonly targets: readonly ProbedTarget[];
-}
-
-/** Reads the input and finds its tunable operations, or the reason for a command without them. */
+/**
+ * Reads the input and finds its tunable operations.
+ * @returns the reason for a command without them; `NoSite` for a command for several targets, each of which is tuned alone
+ */
 export async function inspect(
   command: Command,
   surroundings: Surroundings,
-): Promise<FormedProgram | Untuned | SeveralTargets> {
+): Promise<FormedProgram | Untuned | NoSite> {
   if (command.whyUntouched !== null) return untuned(command.whyUntouched);
   const site = await describeSite(command, surroundings);
   if (isReason(site) && site.targets.length > 0) return site;

@@ -2,9 +2,15 @@
 import type { Override } from '../decision/decision.ts';
 import { planInjection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
-import { decideAll, overrideOf } from '../decision/lock/decide.ts';
 import { readLock } from '../decision/lock/file.ts';
-import { askedOf, differencesFrom, programIn, recordsIn } from '../decision/lock/find.ts';
+import {
+  askedOf,
+  decideAll,
+  differencesFrom,
+  overrideOf,
+  programIn,
+  recordsIn,
+} from '../decision/lock/find.ts';
 import { EMPTY_LOCK, type Lock, type LockedProgram } from '../decision/lock/lock.ts';
 import { LOCK_FILE } from '../settings/files.ts';
 import type { Settings } from '../settings/index.ts';

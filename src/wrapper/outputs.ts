@@ -4,10 +4,9 @@ import { dirname, join } from 'node:path';
 import { copyOver, piecesOfFile } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
 import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../system/data.ts';
-import { settledIdentity } from '../system/files.ts';
+import { removeOldest, settledIdentity, type OldFile } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
-import { removeOldest, type Kept } from '../system/oldest.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hasColours, writeAll } from './capture.ts';
@@ -143,8 +142,7 @@ function makeRoom(cacheDirectory: string, bytes: number, isThere: boolean): bool
 export const limitBeside = (bytes: number, kept: number, free: number): number =>
   Math.min(OUTPUTS_LIMIT, kept + free - LEFT_FREE) - bytes;
 
-/** All outputs. */
-function keptOutputs(cacheDirectory: string): Kept[] {
+function keptOutputs(cacheDirectory: string): OldFile[] {
   const folder = dirname(pathIn(cacheDirectory, OUTPUTS));
   try {
     return readdirSync(folder)

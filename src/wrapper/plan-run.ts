@@ -20,12 +20,18 @@ import {
 import type { Surroundings } from '../settings/surroundings.ts';
 import { STALL_SECONDS, whenHung } from '../system/limits.ts';
 import { because, type Reason } from '../system/reason.ts';
-import { exitLike, runCompiler, type RunResult } from '../system/run.ts';
-import { tell } from '../system/tell.ts';
+import { exitLike, runCompiler, runInPlace, type RunResult } from '../system/run.ts';
+import { messageOf, tell } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { capture, messagesOf, show, stdoutBytes, type Captured } from './capture.ts';
-import { cachedOutput, deliverFile, heldOutput, type CachedOutput } from './deliver.ts';
-import { attempt, noteDelivered, runInPlace, SUCCESS } from './in-place.ts';
+import {
+  cachedOutput,
+  deliverFile,
+  heldOutput,
+  noteDelivered,
+  SUCCESS,
+  type CachedOutput,
+} from './deliver.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 
 /** A compile to run: of a plan, or of the user's own command. */
@@ -347,4 +353,16 @@ function outputState(output: CompilerOutput): string {
   return status.isFile()
     ? `${status.ino} ${status.mtimeNs} ${status.ctimeNs}`
     : `device ${performance.now()}`;
+}
+
+/** Runs an action whose failure must not fail the build. Never rejects. */
+export async function attempt(
+  action: () => Promise<void> | void,
+  { settings }: Pick<Surroundings, 'settings'>,
+): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    tell(messageOf(error), settings.log);
+  }
 }

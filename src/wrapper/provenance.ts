@@ -1,15 +1,17 @@
 // The records behind a delivered module. Loaded by builds that explain themselves, or that deliver new bytes.
 import { existsSync, statSync } from 'node:fs';
+import type { Configuration } from '../backend/configuration.ts';
+import { configurationText } from '../backend/index.ts';
 import { withInstalled } from '../base/open.ts';
 import { inputName } from '../compiler/command.ts';
-import { recordsBehind } from '../decision/records-behind.ts';
+import type { Decision } from '../decision/decision.ts';
 import type { Landed } from '../plan/ledger.ts';
 import { explainOperations } from '../report/explain.ts';
 import { keepModuleNote, notedOperations, type ModuleNote } from '../report/module-note.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openStore } from '../store/open.ts';
-import type { TuningRecord } from '../store/store.ts';
-import { placeOf } from '../store/subject.ts';
+import type { RecordKey, Store, TuningRecord } from '../store/store.ts';
+import { keysOf, placeOf } from '../store/subject.ts';
 import { fileSha256 } from '../system/hash.ts';
 import type { Decided } from './decide.ts';
 
@@ -75,3 +77,42 @@ async function noteOf(
     forms: Object.fromEntries([...used].map(([form, own]) => [form, own.length])),
   };
 }
+
+/**
+ * The record of each decision's configuration, as the database has it now: the run of a program may have replaced its evidence since the
+ * decision. Null for a decision by a lock file, and for a configuration that only a whole program has proven.
+ * @param place of the build, for decisions that name no record
+ */
+export function recordsBehind(
+  decisions: readonly Decision[],
+  store: Pick<Store, 'findRecords'>,
+  place: Omit<RecordKey, 'workload'>,
+): (TuningRecord | null)[] {
+  const keys = decisions.map((decision) => keyOf(decision, place));
+  const places = Map.groupBy(
+    keys.filter((key) => key !== null),
+    ({ target, compiler }) => JSON.stringify([target, compiler]),
+  );
+  const found = [...places.values()].flatMap((own) => {
+    const { target, compiler } = own[0]!;
+    return store.findRecords([...new Set(own.map(({ workload }) => workload))], target, compiler);
+  });
+  const records = new Map(
+    found
+      .flatMap((record) => [record, record.alternative])
+      .filter((record) => record !== undefined)
+      .map((record) => [nameOf(record, record.configuration), record]),
+  );
+  return decisions.map(({ configuration }, i) => {
+    const key = keys[i] ?? null;
+    return (key && configuration && records.get(nameOf(key, configuration))) ?? null;
+  });
+}
+
+function keyOf({ record, tunable, code }: Decision, place: Omit<RecordKey, 'workload'>): RecordKey | null {
+  if (record !== null) return record;
+  return tunable === null || code === 'locked' ? null : { workload: tunable.key, ...place };
+}
+
+const nameOf = (key: RecordKey, configuration: Configuration): string =>
+  JSON.stringify([keysOf(key), configurationText(configuration)]);

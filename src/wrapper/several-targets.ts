@@ -13,7 +13,8 @@ import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions, planOf } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { decide, type Decided } from './decide.ts';
-import { inspect, untuned, type SeveralTargets, type Untuned } from './inspect.ts';
+import { inspect, untuned, type Untuned } from './inspect.ts';
+import type { NoSite } from '../site/site.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** The route of a build for several targets. No other route can tell the targets apart. */
@@ -35,11 +36,7 @@ export interface Parts {
  * The command for each target.
  * @returns the reason if the targets cannot be told apart
  */
-export async function partsOf(
-  several: SeveralTargets,
-  asked: Command,
-  given: Surroundings,
-): Promise<Parts | Reason> {
+export async function partsOf(several: NoSite, asked: Command, given: Surroundings): Promise<Parts | Reason> {
   const { inject } = given.settings;
   if (inject !== 'auto' && inject !== ROUTE)
     return because('no-route', `inject=${inject} cannot tell several targets apart`);
@@ -61,7 +58,7 @@ export async function partsOf(
  * @returns the reason if no target can be tuned
  */
 export async function decideEach(
-  several: SeveralTargets,
+  several: NoSite,
   asked: Command,
   given: Surroundings,
 ): Promise<Decided | Untuned> {

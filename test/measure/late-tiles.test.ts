@@ -17,7 +17,7 @@ import {
   type DataTileConfiguration,
 } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { packedParts } from '../../src/backend/llvm-cpu/render.ts';
+import { packedParts } from '../../src/backend/llvm-cpu/packed-rules.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';

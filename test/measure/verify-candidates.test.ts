@@ -1,4 +1,4 @@
-// In full after a change of src/measure/verify.ts, src/workload/guarded.ts, src/workload/contraction/rounding.ts.
+// In full after a change of src/measure/verify.ts, src/workload/guarded.ts.
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   candidateOf,

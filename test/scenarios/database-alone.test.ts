@@ -1,5 +1,5 @@
 // A build needs the database alone: with an empty cache folder and budget 0 it gives the same bytes as the home that tuned.
-// In full after a change of src/decision/look-up.ts, src/plan/surveyed.ts.
+// In full after a change of src/decision/look-up.ts, src/plan/inspected.ts.
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { dialects } from './dialects.ts';

@@ -1,5 +1,5 @@
 // Inputs in every dialect of the compiler: the same matmul is tuned once, and its configuration lands in each.
-// In full after a change of src/input/survey.ts, src/plan/surveyed.ts.
+// In full after a change of src/input/survey.ts, src/plan/inspected.ts.
 import { describe, expect, test } from 'vitest';
 import { dialects } from './dialects.ts';
 import { HOST, oddMatmul, Workplace } from './support.ts';

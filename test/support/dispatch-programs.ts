@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { dispatchSpace } from '../../src/backend/llvm-cpu/dispatch-space.ts';
-import { reconfigured } from '../../src/backend/llvm-cpu/dispatch-tiles.ts';
+import { reconfigured } from '../../src/backend/llvm-cpu/render.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { dispatchAtSizes, type DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../src/workload/dispatch/from-configured.ts';

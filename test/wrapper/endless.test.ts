@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { surveyMemory } from '../../src/input/survey-memory.ts';
-import { limitFor } from '../../src/wrapper/compile-limit.ts';
+import { limitFor } from '../../src/plan/injected-command.ts';
 import { inputOf, matmulText, surroundingsOf } from '../support/inspected.ts';
 import { planPlace } from './plan-place.ts';
 

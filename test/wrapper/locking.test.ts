@@ -5,7 +5,7 @@ import type { Configuration, OwnConfiguration } from '../../src/backend/configur
 import { DEFAULT_RECORD } from '../decision/lock/support.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
-import { decideAll, overrideOf } from '../../src/decision/lock/decide.ts';
+import { decideAll, overrideOf } from '../../src/decision/lock/find.ts';
 import { EMPTY_LOCK, type LockedProgram, type LockedWorkload } from '../../src/decision/lock/lock.ts';
 import { parseLock, lockText } from '../../src/decision/lock/text.ts';
 import { ROUTES, type Route } from '../../src/settings/settings.ts';

@@ -2,87 +2,84 @@
 // accepts a wrong number silently.
 import { isBoolean } from '../../system/data.ts';
 import type { Workload } from '../../workload/workload.ts';
-import { isLevel, isWithin, type KnobColumns, type Schema, type SchemaField } from '../schema.ts';
+import {
+  isLevel,
+  isWithin,
+  type ConfigurationOf,
+  type KnobColumns,
+  type Schema,
+  type SchemaField,
+} from '../schema.ts';
 import { readMma } from './target.ts';
 
-/** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
-interface Tiles {
-  readonly version: 1;
-  readonly subgroupSize: number;
-  /** Elements of one workgroup; 0 along reduction dimensions. */
-  readonly workgroup: readonly number[];
-}
+/** Most threads in a workgroup of any GPU. */
+const MOST_THREADS = 1024;
 
-/** `TileAndFuse`: promoted operands of a workgroup go through shared memory. */
-interface TileAndFuse extends Tiles {
-  /** Steps along k in elements; with matrix instructions, in instructions along the innermost k. */
-  readonly reduction: readonly number[];
+const isMma = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 64 && readMma(value) !== null;
+
+/** Every level has one entry for each dimension of the workload; 0 means "not tiled at this level". */
+const FIELDS = {
+  /** Name of the instruction. It becomes MLIR text. */
+  mma: { check: isMma, label: 'mma' },
+  subgroupSize: { check: isWithin(1, MOST_THREADS), label: 'sg' },
+  /** Elements of one workgroup; 0 along reduction dimensions. */
+  workgroup: { check: isLevel, label: 'wg' },
+  /** Tile of one subgroup: instructions along the rows and columns of an instruction, elements along other dimensions. */
+  subgroup: { check: isLevel, label: 'subgroup' },
+  /** Subgroups of a workgroup along each dimension. */
+  subgroups: { check: isLevel, label: 'subgroups' },
+  /** Elements of one thread. */
+  thread: { check: isLevel, label: 'thread' },
+  /** Threads of a subgroup along each dimension; the product is the size of the subgroup. */
+  lanes: { check: isLevel, label: 'lanes' },
+  /**
+   * Steps of a workgroup along k, or along the keys of an attention, in elements; with matrix instructions, in
+   * instructions along the innermost k.
+   */
+  reduction: { check: isLevel, label: 'red' },
+  /** Operands go through shared memory. */
+  promoted: { check: isBoolean, label: 'promoted' },
   /** Operands are padded to whole tiles. */
-  readonly padded: boolean;
+  padded: { check: isBoolean, label: 'padded' },
   /**
    * The convolution is a matrix product of its patches. All reduction dimensions become one; the tile stands at the last dimension of
    * the workload.
    */
-  readonly igemm: boolean;
-}
-
-/** `TileAndFuse` with matrix instructions. */
-export interface MmaTileConfiguration extends TileAndFuse {
-  readonly kind: 'mma-tile';
-  /** Name of the instruction. */
-  readonly mma: string;
-  /** Tile of one subgroup: instructions along the rows and columns of an instruction, elements along other dimensions. */
-  readonly subgroup: readonly number[];
-  /** Subgroups of a workgroup along each dimension. */
-  readonly subgroups: readonly number[];
+  igemm: { check: isBoolean, label: 'igemm' },
   /** Rows in shared memory get padding, so that fewer rows begin in the same bank. */
-  readonly bankPadding: boolean;
+  bankPadding: { check: isBoolean, label: 'bank-padding' },
   /** Prefetch stages of loads; absent on CUDA, where stages have no effect. */
-  readonly prefetch?: number;
+  prefetch: { check: isWithin(0, 16), label: 'prefetch' },
   /** Least number of wavefronts for each SIMD unit; absent for the compiler's choice, and on CUDA. */
-  readonly wavesPerEu?: number;
-}
+  wavesPerEu: { check: isWithin(0, 16), label: 'waves' },
+} satisfies Readonly<Record<string, SchemaField>>;
 
-/** `TileAndFuse` without matrix instructions: each thread computes a tile. */
-export interface SimtTileConfiguration extends TileAndFuse {
-  readonly kind: 'simt-tile';
-  /** Elements of one thread. */
-  readonly thread: readonly number[];
-  /** Operands go through shared memory. */
-  readonly promoted: boolean;
-}
+const COMMON = ['subgroupSize', 'workgroup', 'reduction'] as const;
+const FUSED = [...COMMON, 'padded', 'igemm'] as const;
 
-/** `VectorDistribute`: several threads share one sum, for products with a vector. */
-export interface SharedSumConfiguration extends Tiles {
-  readonly kind: 'shared-sum';
-  /** Steps of a workgroup along k, in elements. */
-  readonly reduction: readonly number[];
-  /** Elements of one thread. */
-  readonly thread: readonly number[];
-  /** Threads of a subgroup along each dimension; the product is the size of the subgroup. */
-  readonly lanes: readonly number[];
-  /** Subgroups of a workgroup along each dimension. */
-  readonly subgroups: readonly number[];
-}
+const KINDS = {
+  /** `VectorDistribute` for a whole attention with matrix instructions. The compiler chooses the instructions. */
+  'attention-tile': { required: [...COMMON, 'subgroups'] },
+  /** `TileAndFuse` with matrix instructions: operands of a workgroup go through shared memory. */
+  'mma-tile': {
+    required: [...FUSED, 'mma', 'subgroup', 'subgroups', 'bankPadding'],
+    optional: ['prefetch', 'wavesPerEu'],
+  },
+  /** `VectorDistribute`: several threads share one sum, for products with a vector. */
+  'shared-sum': { required: [...COMMON, 'thread', 'lanes', 'subgroups'] },
+  /** `TileAndFuse` without matrix instructions: each thread computes a tile. */
+  'simt-tile': { required: [...FUSED, 'thread', 'promoted'] },
+} as const;
 
-/** `VectorDistribute` for a whole attention with matrix instructions. The compiler chooses the instructions. */
-export interface AttentionConfiguration extends Tiles {
-  readonly kind: 'attention-tile';
-  /** Steps along the keys, in elements; 0 elsewhere. */
-  readonly reduction: readonly number[];
-  /** Subgroups of a workgroup along each dimension. */
-  readonly subgroups: readonly number[];
-}
+type Of<Kind extends keyof typeof KINDS> = ConfigurationOf<Kind, (typeof KINDS)[Kind], typeof FIELDS>;
+
+export type AttentionConfiguration = Of<'attention-tile'>;
+export type MmaTileConfiguration = Of<'mma-tile'>;
+export type SharedSumConfiguration = Of<'shared-sum'>;
+export type SimtTileConfiguration = Of<'simt-tile'>;
 
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
-
-type Levels = Pick<MmaTileConfiguration, 'subgroup' | 'subgroups'> &
-  Pick<SharedSumConfiguration, 'thread' | 'lanes'>;
-
-type Field = Exclude<
-  keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration,
-  'version' | 'kind'
->;
 
 /** The product of all values but 0. */
 export const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
@@ -93,7 +90,12 @@ export const threadsOf = (c: GpuConfiguration | AttentionConfiguration): number 
 
 /** Whether a workgroup has whole tiles of its threads, as `threadsOf` expects. */
 export function isConsistent(c: GpuConfiguration | AttentionConfiguration): boolean {
-  const { subgroup, subgroups, thread, lanes }: Partial<Levels> = c;
+  const {
+    subgroup,
+    subgroups,
+    thread,
+    lanes,
+  }: Partial<Record<'subgroup' | 'subgroups' | 'thread' | 'lanes', readonly number[]>> = c;
   const inner = c.workgroup.map((_, d) =>
     product([subgroup, subgroups, thread, lanes].map((tiles) => tiles?.[d] ?? 1)),
   );
@@ -116,42 +118,9 @@ export function isConsistent(c: GpuConfiguration | AttentionConfiguration): bool
 /** Elements along k of one step of `reduction`: the k of an instruction, or 1. */
 export const stepOf = (c: GpuConfiguration): number => (c.kind === 'mma-tile' ? (readMma(c.mma)?.k ?? 1) : 1);
 
-/** Most threads in a workgroup of any GPU. */
-const MOST_THREADS = 1024;
-
-const COMMON = ['subgroupSize', 'workgroup', 'reduction'];
-const FUSED = [...COMMON, 'padded', 'igemm'];
-
-/** The name becomes MLIR text. */
-const isMma = (value: unknown): boolean =>
-  typeof value === 'string' && value.length <= 64 && readMma(value) !== null;
-
 export const SCHEMA: Schema = {
-  kinds: {
-    'attention-tile': { required: [...COMMON, 'subgroups'] },
-    'mma-tile': {
-      required: [...FUSED, 'mma', 'subgroup', 'subgroups', 'bankPadding'],
-      optional: ['prefetch', 'wavesPerEu'],
-    },
-    'shared-sum': { required: [...COMMON, 'thread', 'lanes', 'subgroups'] },
-    'simt-tile': { required: [...FUSED, 'thread', 'promoted'] },
-  },
-  fields: {
-    mma: { check: isMma, label: 'mma' },
-    subgroupSize: { check: isWithin(1, MOST_THREADS), label: 'sg' },
-    workgroup: { check: isLevel, label: 'wg' },
-    subgroup: { check: isLevel, label: 'subgroup' },
-    subgroups: { check: isLevel, label: 'subgroups' },
-    thread: { check: isLevel, label: 'thread' },
-    lanes: { check: isLevel, label: 'lanes' },
-    reduction: { check: isLevel, label: 'red' },
-    promoted: { check: isBoolean, label: 'promoted' },
-    padded: { check: isBoolean, label: 'padded' },
-    igemm: { check: isBoolean, label: 'igemm' },
-    bankPadding: { check: isBoolean, label: 'bank-padding' },
-    prefetch: { check: isWithin(0, 16), label: 'prefetch' },
-    wavesPerEu: { check: isWithin(0, 16), label: 'waves' },
-  } satisfies Readonly<Record<Field, SchemaField>>,
+  kinds: KINDS,
+  fields: FIELDS,
   isConsistent(configuration) {
     const own = configuration as GpuConfiguration | AttentionConfiguration;
     return isConsistent(own) && threadsOf(own) <= MOST_THREADS;

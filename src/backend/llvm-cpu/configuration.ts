@@ -5,33 +5,7 @@ import { isOperationWork, type OperationWork, type Workload } from '../../worklo
 import type { DimensionKind } from '../../workload/sizes.ts';
 import type { UserKnob } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
-import { isLevel, type KnobColumns, type Schema, type SchemaField } from '../schema.ts';
-
-/**
- * Tile sizes for the `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
- * that order; 0 means "not tiled at this level". The lowering configuration has no entry for an absent level.
- */
-export interface TileConfiguration {
-  readonly version: 1;
-  readonly kind: 'tile';
-  /** Tile of one workgroup; reduction dimensions are always 0. */
-  readonly distribution: readonly number[];
-  readonly cacheParallel?: readonly number[];
-  readonly cacheReduction?: readonly number[];
-  readonly vectorCommonParallel: readonly number[];
-  readonly vectorReduction: readonly number[];
-  readonly vectorInnerParallel?: readonly number[];
-  /** Peel the remainder loops instead of masking or scalarising them. */
-  readonly peeling: boolean;
-}
-
-/** Pack the operands into the compiler's data-tiled layout (`linalg.mmt4d`). */
-export interface DataTileConfiguration {
-  readonly version: 1;
-  readonly kind: 'data-tile';
-  /** Tiles of the packed operation and of the packing; without them the compiler decides. */
-  readonly packed?: PackedTiles;
-}
+import { isLevel, type ConfigurationOf, type KnobColumns, type Schema, type SchemaField } from '../schema.ts';
 
 /** The compiler's packed form of an operation: a fact about the compiler, not a choice. */
 export interface PackedForm {
@@ -49,48 +23,75 @@ export interface PackedTiles extends PackedForm {
   readonly packing?: readonly [rows: number, depth: number];
 }
 
-/**
- * Tile sizes for the `ConvTileAndDecomposeExpert` pipeline for convolutions: one entry per dimension of the workload, in that order; 0
- * means "not tiled at this level".
- */
-export interface WindowTileConfiguration {
-  readonly version: 1;
-  readonly kind: 'window-tile';
-  /** Tile of one workgroup; reduction dimensions are always 0. */
-  readonly distribution: readonly number[];
-  readonly vectorCommonParallel: readonly number[];
-  readonly vectorReduction: readonly number[];
-}
+const isPackedLevel = (value: unknown, count: number): boolean =>
+  isLevel(value, count) && (value as number[]).every((tile) => tile > 0);
 
-/**
- * Tile sizes for a whole dispatch: one entry per dimension of the dispatch; 0 means "not tiled". All operations with a loop along the
- * dimension get the tile.
- */
-export interface DispatchTileConfiguration {
-  readonly version: 1;
-  readonly kind: 'dispatch-tile';
-  /** Tile of one workgroup; 0 along reduction dimensions of the dispatch's root. */
-  readonly distribution: readonly number[];
+/** Only workloads of one m, one n and one k have packed tiles. */
+const arePackedTiles = (value: unknown, rank = 3): value is PackedTiles =>
+  rank === 3 &&
+  isObject(value) &&
+  hasKeys(value, ['inner', 'swapped'], ['distribution', 'packing']) &&
+  isPackedLevel(value['inner'], 3) &&
+  isBoolean(value['swapped']) &&
+  ['distribution', 'packing'].every((level) => !(level in value) || isPackedLevel(value[level], 2));
+
+/** A configuration itself has none of the fields of packed tiles. */
+const inPacked = (): boolean => false;
+
+/** Every level has one entry for each dimension of the workload, in that order; 0 means "not tiled at this level". */
+const FIELDS = {
+  /** Tiles of the packed operation and of the packing; without them the compiler decides. */
+  packed: { check: arePackedTiles },
+  inner: { check: inPacked, label: 'inner' },
+  swapped: { check: inPacked, label: 'swapped' },
+  /** Tile of one workgroup; 0 along reduction dimensions. */
+  distribution: { check: isLevel, label: 'dist' },
+  cacheParallel: { check: isLevel, label: 'cp' },
+  cacheReduction: { check: isLevel, label: 'cr' },
+  vectorCommonParallel: { check: isLevel, label: 'vcp' },
+  vectorReduction: { check: isLevel, label: 'vr' },
+  vectorInnerParallel: { check: isLevel, label: 'vip' },
   /** Tile in registers. */
-  readonly vector: readonly number[];
-}
+  vector: { check: isLevel, label: 'vector' },
+  /** Peel the remainder loops instead of masking or scalarising them. */
+  peeling: { check: isBoolean, label: 'peel' },
+  packing: { check: inPacked, label: 'pack' },
+} satisfies Readonly<Record<string, SchemaField>>;
+
+const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'] as const;
+
+const KINDS = {
+  /** Pack the operands into the compiler's data-tiled layout (`linalg.mmt4d`). */
+  'data-tile': { required: [], optional: ['packed'] },
+  /** Tiles for a whole dispatch. All operations with a loop along a dimension get its tile. */
+  'dispatch-tile': { required: ['distribution', 'vector'] },
+  /** Tiles for the `DoubleTilingExpert` pipeline. The lowering configuration has no entry for an absent level. */
+  tile: {
+    required: [...REQUIRED_LEVELS, 'peeling'],
+    optional: ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'],
+  },
+  /** Tiles for the `ConvTileAndDecomposeExpert` pipeline for convolutions. */
+  'window-tile': { required: REQUIRED_LEVELS },
+} as const;
+
+type Of<Kind extends keyof typeof KINDS> = ConfigurationOf<Kind, (typeof KINDS)[Kind], typeof FIELDS>;
+
+export type TileConfiguration = Of<'tile'>;
+export type DataTileConfiguration = Of<'data-tile'>;
+export type WindowTileConfiguration = Of<'window-tile'>;
+export type DispatchTileConfiguration = Of<'dispatch-tile'>;
 
 export type LlvmCpuConfiguration =
   TileConfiguration | DataTileConfiguration | WindowTileConfiguration | DispatchTileConfiguration;
 
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
-type Field = Exclude<
-  keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration,
-  'version' | 'kind'
->;
-
 export type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
 
 type Levels = Omit<TileConfiguration, 'version' | 'kind' | 'peeling'>;
 
 /** The fields of each level: along parallel dimensions, then along reductions. */
-const FIELDS: Readonly<Record<LevelName, readonly (keyof Levels)[]>> = {
+const FIELDS_OF: Readonly<Record<LevelName, readonly (keyof Levels)[]>> = {
   distribution: ['distribution'],
   cache: ['cacheParallel', 'cacheReduction'],
   vector: ['vectorCommonParallel', 'vectorReduction'],
@@ -99,7 +100,7 @@ const FIELDS: Readonly<Record<LevelName, readonly (keyof Levels)[]>> = {
 
 /** The tile of one level along one dimension; 0 for none. */
 export const tileOf = (c: Levels, level: LevelName, dimension: number): number =>
-  FIELDS[level].reduce((tile, field) => tile || (c[field]?.[dimension] ?? 0), 0);
+  FIELDS_OF[level].reduce((tile, field) => tile || (c[field]?.[dimension] ?? 0), 0);
 
 /** The configuration with these tiles. An optional field without tiles is absent. */
 export function withTiles(
@@ -125,24 +126,6 @@ export function withTiles(
     peeling,
   };
 }
-
-const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
-
-/** Whether a value is some tiles of a packed operation. */
-const isPackedLevel = (value: unknown, count: number): boolean =>
-  isLevel(value, count) && (value as number[]).every((tile) => tile > 0);
-
-/** Only workloads of one m, one n and one k have packed tiles. */
-const arePackedTiles = (value: unknown, rank = 3): boolean =>
-  rank === 3 &&
-  isObject(value) &&
-  hasKeys(value, ['inner', 'swapped'], ['distribution', 'packing']) &&
-  isPackedLevel(value['inner'], 3) &&
-  isBoolean(value['swapped']) &&
-  ['distribution', 'packing'].every((level) => !(level in value) || isPackedLevel(value[level], 2));
-
-/** A configuration itself has none of the fields of packed tiles. */
-const inPacked = () => false;
 
 /** The tile levels that users restrict, along dimensions of some kinds. */
 const LEVELS: readonly {
@@ -198,29 +181,8 @@ const dispatchColumns = ({ dimensions }: Workload, configuration: Configuration)
   );
 
 export const SCHEMA: Schema = {
-  kinds: {
-    'data-tile': { required: [], optional: ['packed'] },
-    'dispatch-tile': { required: ['distribution', 'vector'] },
-    tile: {
-      required: [...REQUIRED_LEVELS, 'peeling'],
-      optional: ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'],
-    },
-    'window-tile': { required: REQUIRED_LEVELS },
-  },
-  fields: {
-    packed: { check: arePackedTiles },
-    inner: { check: inPacked, label: 'inner' },
-    swapped: { check: inPacked, label: 'swapped' },
-    distribution: { check: isLevel, label: 'dist' },
-    cacheParallel: { check: isLevel, label: 'cp' },
-    cacheReduction: { check: isLevel, label: 'cr' },
-    vectorCommonParallel: { check: isLevel, label: 'vcp' },
-    vectorReduction: { check: isLevel, label: 'vr' },
-    vectorInnerParallel: { check: isLevel, label: 'vip' },
-    vector: { check: isLevel, label: 'vector' },
-    peeling: { check: isBoolean, label: 'peel' },
-    packing: { check: inPacked, label: 'pack' },
-  } satisfies Readonly<Record<Field, SchemaField>>,
+  kinds: KINDS,
+  fields: FIELDS,
   columns: (workload, configuration) =>
     isOperationWork(workload)
       ? operationColumns(workload, configuration)

@@ -20,35 +20,7 @@ const CACHE_LINE = 64;
 /** Typical size of L2 in KiB, where it is not known. */
 const L2_KIB = 1024;
 
-/** Sizes of a contraction m x n x k and of the tiles on each level. Several dimensions of a kind count as one. */
-interface Sizes {
-  readonly options: Options;
-  readonly peeling: boolean;
-  /** Bytes of an element of each operand. */
-  readonly bytes: { readonly a: number; readonly b: number; readonly c: number };
-  readonly isBf16: boolean;
-  readonly whole: { readonly m: number; readonly n: number; readonly k: number };
-  /** The register tile: rows, of which `ownRows` are along one dimension, columns, and steps of k. */
-  readonly rows: number;
-  readonly ownRows: number;
-  readonly columns: number;
-  readonly depth: number;
-  /** Elements, and whole vectors, of a row of the register tile. */
-  readonly lanes: number;
-  readonly vectors: number;
-  /** Tiles of a workgroup. */
-  readonly workgroup: { readonly m: number; readonly n: number };
-  readonly workgroups: number;
-  /** Tiles for caches; without them the workgroup's tiles and the whole k. */
-  readonly cache: { readonly m: number; readonly n: number; readonly k: number };
-  readonly hasCache: boolean;
-  readonly hasCacheK: boolean;
-  /** Sizes of the dimensions of rows and lanes, and their tiles in a workgroup. */
-  readonly row: { readonly size: number; readonly tile: number };
-  readonly lane: { readonly size: number; readonly tile: number };
-  /** How all levels together divide the dimensions of each kind. */
-  readonly along: Readonly<Record<'m' | 'n' | 'k', Division>>;
-}
+type Sizes = ReturnType<typeof sizesOf>;
 
 const log = (value: number): number => Math.log2(Math.max(value, 2 ** -10));
 /** The share of a size that is left after whole tiles. */
@@ -215,7 +187,8 @@ export function tileFeatures(workload: OperationWork, c: TileConfiguration, opti
   return FEATURES.map((name) => OF[name]!(sizes));
 }
 
-function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options): Sizes {
+/** Sizes of a contraction m x n x k and of the tiles on each level. Several dimensions of a kind count as one. */
+function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options) {
   const { dimensions, lhs, rhs, accumulator } = workload;
   const product = (kind: DimensionKind, of: (d: number, size: number) => number) =>
     dimensions.reduce((all, one, d) => (one.kind === kind ? all * of(d, one.size) : all), 1);
@@ -244,19 +217,23 @@ function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options
   };
   return {
     ...{ options, whole, columns, lanes, peeling: c.peeling },
+    /** Bytes of an element of each operand. */
     bytes: { a: bytesOf(lhs), b: bytesOf(rhs), c: bytesOf(accumulator) },
     isBf16: lhs.elementType === 'bf16',
+    /** Rows of the register tile, of which `ownRows` are along one dimension. */
     rows: parallel(vector, lane),
     ownRows: row < 0 ? 1 : vector(row, rowSize),
     depth: product('k', vectorK),
     vectors: Math.ceil(columns / lanes),
     workgroup: { m: product('m', workgroup), n: product('n', workgroup) },
     workgroups: parallel((d, own) => Math.ceil(own / workgroup(d, own))),
+    /** Tiles for caches; without them the workgroup's tiles and the whole k. */
     cache: { m: product('m', cache), n: product('n', cache), k: product('k', cacheK) },
     hasCache: c.cacheParallel !== undefined,
     hasCacheK: c.cacheReduction !== undefined,
     row: { size: rowSize, tile: row < 0 ? 1 : workgroup(row, rowSize) },
     lane: { size: laneSize, tile: workgroup(lane, laneSize) },
+    /** How all levels together divide the dimensions of each kind. */
     along: { m: along('m'), n: along('n'), k: along('k') },
   };
 }

@@ -14,14 +14,12 @@ import {
   programWide,
 } from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
-import { reconfigured } from './dispatch-tiles.ts';
 import { tileFeatures } from './features.ts';
-import { landedOn } from './landed.ts';
 import { packedFollowUps } from './packed-configurations.ts';
 import { hasPackedTiles, packedRules, withPackedTiles } from './packed-rules.ts';
-import { directive } from './render.ts';
+import { directive, landedOn, reconfigured } from './render.ts';
+import { illegalValues } from './tile-knobs.ts';
 import { llvmCpuSpace } from './tile-space.ts';
-import { illegalValues } from './illegal-values.ts';
 import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {

@@ -7,7 +7,6 @@ import type { Configuration } from '../configuration.ts';
 import { compilationInfo, type Rendered } from '../rendered.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-configurations.ts';
-import { packedParts } from './render.ts';
 
 /** Tiles of an operation after packing. */
 interface PackedEntry {
@@ -99,4 +98,36 @@ export function withPackedTiles(line: string, configuration: Configuration): str
       `$& ${info(pack)}`,
     );
   return annotated;
+}
+
+/** Packed tiles along k that one step moves: the compiler's own value for most operands. */
+const PACKED_AT_ONCE = 16;
+
+/**
+ * The multiplication of a packed operation, and the packing of its operands, in the spelling of IREE 3.12 and newer. The compiler decides
+ * about the tiles of an absent part.
+ */
+export function packedParts({ inner: [first, second, depth], distribution, packing }: PackedTiles): {
+  readonly multiply?: Rendered;
+  readonly pack?: Rendered;
+} {
+  const part = (lowering: string, pipeline: string): Rendered => ({
+    lowering: `#iree_cpu.lowering_config<${lowering}>`,
+    translation: `#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>`,
+  });
+  return {
+    ...(distribution && {
+      multiply: part(
+        `distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
+          `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]`,
+        'Mmt4dTilingExpert',
+      ),
+    }),
+    ...(packing && {
+      pack: part(
+        `distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]`,
+        'DataTiling',
+      ),
+    }),
+  };
 }

@@ -1,13 +1,14 @@
-// The tiles of the DoubleTilingExpert pipeline, in six levels, as knobs: the few sizes that suit hardware and divisibility.
+// The tiles of the DoubleTilingExpert pipeline, in six levels, as knobs: the few sizes that suit hardware and divisibility. Users
+// can give other sizes, and learn which are illegal.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
-import type { SpaceOptions } from '../backend.ts';
+import type { IllegalValue, SpaceOptions } from '../backend.ts';
 import type { Choice, NamedKnob } from '../choices.ts';
 import { LARGEST_TILE } from '../schema.ts';
-import { ascending } from '../../workload/sizes.ts';
+import { ascending, combinations } from '../../workload/sizes.ts';
 import { divisors, roundUp } from '../tiles.ts';
 import { tileOf, withTiles, type LevelName, type TileConfiguration } from './configuration.ts';
-import { elementsPerVector } from './legality.ts';
+import { elementsPerVector, illegality } from './legality.ts';
 
 /** A tile of one level along one dimension. */
 export interface TileKnob extends NamedKnob<'tile'> {
@@ -142,4 +143,54 @@ function streamedTiles(size: number): number[] {
 /** Batch entries of one workgroup. */
 function batchTiles(size: number): number[] {
   return ascending([1, 2, 4, 8, 16, size].filter((tile) => tile <= Math.min(size, LARGEST_TILE)));
+}
+
+/** The values of a restriction that no configuration of a workload can have, with the broken rule. */
+export function illegalValues(workload: OperationWork, options: SpaceOptions): readonly IllegalValue[] {
+  const { only } = options;
+  // With data tiling alone there are no plain tiles.
+  if (only === undefined || only['data_tiling']?.includes(0) === false) return [];
+  const knobs = knobsOf(workload, options);
+  const named = knobs.filter(({ userName }) => Object.hasOwn(only, userName));
+  const found = named.flatMap((knob) =>
+    knob.values.flatMap((value): IllegalValue[] => {
+      const rule = brokenRule(workload, knobs, knob, value, options);
+      return rule === null ? [] : [{ knob: knob.userName, value, rule }];
+    }),
+  );
+  return [...new Map(found.map((one) => [`${one.knob}=${one.value}`, one])).values()];
+}
+
+/** The rule that a value breaks for all values of the other knobs; null for a possible value. */
+function brokenRule(
+  workload: OperationWork,
+  knobs: readonly TileKnob[],
+  knob: TileKnob,
+  value: number,
+  options: SpaceOptions,
+): string | null {
+  const { kind, size } = workload.dimensions[knob.dimension]!;
+  if (value > knob.most) return `the tile is larger than the dimension (${kind}=${size})`;
+  let broken: string | null = null;
+  for (const values of combinations(knobs.map((one) => (one === knob ? [value] : mildest(workload, one))))) {
+    const choice = Object.fromEntries(knobs.map(({ name }, i) => [name, values[i]!]));
+    const rule = illegality(workload, configurationOf(workload.dimensions, choice), options);
+    if (rule === null) return null;
+    broken ??= rule;
+  }
+  return broken;
+}
+
+/** The values of a knob that break the fewest rules. The rules limit vectors and blocks from above only. */
+function mildest(workload: OperationWork, { level, dimension, values }: TileKnob): number[] {
+  const { size } = workload.dimensions[dimension]!;
+  const least = values[0];
+  const some = {
+    vector: [least],
+    inner: [least],
+    // A distribution tile without remainder bounds the block in a cache.
+    distribution: [least, values.find((tile) => size % tile === 0)],
+    cache: [least, values.find((tile) => tile > 0)],
+  }[level];
+  return [...new Set(some.filter((tile) => tile !== undefined))];
 }

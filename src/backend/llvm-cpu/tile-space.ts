@@ -6,9 +6,8 @@ import type { Hardware, SpaceOptions } from '../backend.ts';
 import { spaceOfChoices, type Choice } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { roundUp } from '../tiles.ts';
-import { canonical } from './canonical.ts';
 import { DATA_TILE_CONFIGURATION, tileOf, type TileConfiguration } from './configuration.ts';
-import { illegality, liveTileBytes, vectorTileLimit } from './legality.ts';
+import { canonical, illegality, liveTileBytes, vectorTileLimit } from './legality.ts';
 import { isDataTilable } from './data-tiling.ts';
 import {
   configurationOf,

@@ -1,55 +1,47 @@
 // The knobs of IREE's SPIR-V pipelines. The number of threads is no knob, because it follows from the tiles. The compiler accepts a wrong
 // number silently.
 import { tileColumns } from '../gpu/configuration.ts';
-import { isLevel, isWithin, type Schema, type SchemaField } from '../schema.ts';
+import { isLevel, isWithin, type ConfigurationOf, type Schema, type SchemaField } from '../schema.ts';
 
-/** Knobs of all pipelines. Arrays have one entry for each dimension of the workload; 0 means "not tiled at this level". */
-interface Tiles {
-  readonly version: 1;
+/** Every level has one entry for each dimension of the workload; 0 means "not tiled at this level". */
+const FIELDS = {
   /** Elements of one workgroup; 0 along reduction dimensions. */
-  readonly workgroup: readonly number[];
+  workgroup: { check: isLevel, label: 'wg' },
   /** Elements of one thread, or of one subgroup with matrix instructions; 0 along reduction dimensions. */
-  readonly thread: readonly number[];
+  thread: { check: isLevel, label: 'thread' },
   /** Steps along reduction dimensions, in elements; 0 along parallel dimensions. */
-  readonly reduction: readonly number[];
-}
-
-/** Tiles for `BaseVectorize`: each thread computes a tile of the result in registers. */
-export interface SpirvTileConfiguration extends Tiles {
-  readonly kind: 'spirv-tile';
-  /**
-   * Innermost tile of a thread in a convolution: 1 along the image's rows, 0 elsewhere. Absent for other workloads.
-   */
-  readonly window?: readonly number[];
-}
-
-/** Operands go through shared memory, in several buffers. */
-interface SharedTiles extends Tiles {
-  /** Steps that are loaded ahead. */
-  readonly depth: number;
-  /** The stage of the pipelined loop that writes shared memory: 0 or 1. */
-  readonly storeStage: number;
-}
-
-/** Tiles for `MatmulPromoteVectorize`. */
-export interface PromotedConfiguration extends SharedTiles {
-  readonly kind: 'spirv-promoted';
-}
-
-/** Tiles for `CooperativeMatrixVectorize`: subgroups multiply with matrix instructions. */
-export interface CooperativeConfiguration extends SharedTiles {
-  readonly kind: 'spirv-cooperative';
+  reduction: { check: isLevel, label: 'k' },
+  /** Innermost tile of a thread in a convolution: 1 along the image's rows, 0 elsewhere. Absent for other workloads. */
+  window: { check: isLevel, label: 'window' },
   /** Elements of one instruction along rows, columns and the reduction. */
-  readonly native: readonly number[];
-  readonly subgroupSize: number;
-}
+  native: { check: isLevel, label: 'native' },
+  subgroupSize: { check: isWithin(1, 128), label: 'sg' },
+  /** Steps that are loaded ahead. */
+  depth: { check: isWithin(0, 8), label: 'depth' },
+  /** The stage of the pipelined loop that writes shared memory. */
+  storeStage: { check: isWithin(0, 1), label: 'stage' },
+} satisfies Readonly<Record<string, SchemaField>>;
+
+const COMMON = ['workgroup', 'thread', 'reduction'] as const;
+/** Operands go through shared memory, in several buffers. */
+const SHARED = [...COMMON, 'depth', 'storeStage'] as const;
+
+const KINDS = {
+  /** Tiles for `CooperativeMatrixVectorize`: subgroups multiply with matrix instructions. */
+  'spirv-cooperative': { required: [...SHARED, 'native', 'subgroupSize'] },
+  /** Tiles for `MatmulPromoteVectorize`. */
+  'spirv-promoted': { required: SHARED },
+  /** Tiles for `BaseVectorize`: each thread computes a tile of the result in registers. */
+  'spirv-tile': { required: COMMON, optional: ['window'] },
+} as const;
+
+type Of<Kind extends keyof typeof KINDS> = ConfigurationOf<Kind, (typeof KINDS)[Kind], typeof FIELDS>;
+
+export type SpirvTileConfiguration = Of<'spirv-tile'>;
+export type PromotedConfiguration = Of<'spirv-promoted'>;
+export type CooperativeConfiguration = Of<'spirv-cooperative'>;
 
 export type VulkanConfiguration = SpirvTileConfiguration | PromotedConfiguration | CooperativeConfiguration;
-
-type Field = Exclude<
-  keyof SpirvTileConfiguration | keyof PromotedConfiguration | keyof CooperativeConfiguration,
-  'version' | 'kind'
->;
 
 /** Threads along each parallel dimension; 0 along reduction dimensions. */
 export function threadsOf(c: VulkanConfiguration): readonly number[] {
@@ -61,25 +53,9 @@ export function threadsOf(c: VulkanConfiguration): readonly number[] {
   );
 }
 
-const COMMON = ['workgroup', 'thread', 'reduction'];
-const SHARED = [...COMMON, 'depth', 'storeStage'];
-
 export const SCHEMA: Schema = {
-  kinds: {
-    'spirv-cooperative': { required: [...SHARED, 'native', 'subgroupSize'] },
-    'spirv-promoted': { required: SHARED },
-    'spirv-tile': { required: COMMON, optional: ['window'] },
-  },
-  fields: {
-    workgroup: { check: isLevel, label: 'wg' },
-    thread: { check: isLevel, label: 'thread' },
-    reduction: { check: isLevel, label: 'k' },
-    window: { check: isLevel, label: 'window' },
-    native: { check: isLevel, label: 'native' },
-    subgroupSize: { check: isWithin(1, 128), label: 'sg' },
-    depth: { check: isWithin(0, 8), label: 'depth' },
-    storeStage: { check: isWithin(0, 1), label: 'stage' },
-  } satisfies Readonly<Record<Field, SchemaField>>,
+  kinds: KINDS,
+  fields: FIELDS,
   columns(workload, configuration) {
     const c = configuration as VulkanConfiguration;
     const { workgroup, thread, reduction } = c;

@@ -1,12 +1,17 @@
 // Finds a program, and its workloads, in a lock file.
 import { dirname, relative, resolve, sep } from 'node:path';
+import { isConfiguration } from '../../backend/index.ts';
 import type { Command } from '../../compiler/command.ts';
 import { versionKey } from '../../compiler/describe.ts';
 import { candidateFlags, inputFlags, isInputFlag } from '../../compiler/flag-roles.ts';
 import type { Input } from '../../input/input.ts';
+import { isTunable, type InputOperation, type TunableOperation } from '../../input/operation.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { sizesText } from '../../settings/wanted-sizes.ts';
 import type { Site } from '../../site/site.ts';
+import { because, type Reason } from '../../system/reason.ts';
+import { workloadRank } from '../../workload/workload.ts';
+import { gainOf, passedOver, skipped, type Decision, type Override } from '../decision.ts';
 import type { LockedProgram, LockedWorkload, Lock, ProgramKey } from './lock.ts';
 
 /** The key of a program to find. */
@@ -127,3 +132,39 @@ export function recordsIn({ programs }: Lock, asked: AskedProgram): LockedRecord
 
 const rank = (workload: LockedChoice): number =>
   workload.kind === 'left-out' ? Infinity : workload.speedup.low;
+
+/** Decides about operations whose workloads are locked with a valid configuration. */
+export const overrideOf =
+  (locked: ReadonlyMap<string, LockedWorkload>): Override =>
+  (operation) => {
+    const entry = locked.get(operation.key);
+    if (entry === undefined) return null;
+    const rank = workloadRank(operation.workload);
+    return entry.kind === 'unknown' || isConfiguration(entry.configuration, rank)
+      ? decide(operation, entry)
+      : null;
+  };
+
+function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
+  const { place } = tunable;
+  if (locked.kind === 'unknown' || locked.kind === 'left-out')
+    return passedOver(place, tunable, 'default', because('locked', `locked: ${locked.because}`));
+  const { configuration } = locked;
+  const nothing = { evidence: null, record: null };
+  const decision = { place, tunable, outcome: 'hit', configuration, ...nothing } as const;
+  if (locked.kind === 'program') return { ...decision, ...because('locked', `locked: ${locked.because}`) };
+  const { speedup } = locked;
+  return { ...decision, ...because('locked', `locked: ${gainOf(configuration, speedup).reason}`), speedup };
+}
+
+/** Decisions about all operations: of the override, else the default with the reason `whyNot`. */
+export const decideAll = (
+  operations: readonly InputOperation[],
+  override: Override,
+  whyNot: Reason,
+): Decision[] =>
+  operations.map((operation) =>
+    isTunable(operation)
+      ? (override(operation) ?? passedOver(operation.place, operation, 'default', whyNot))
+      : skipped(operation),
+  );

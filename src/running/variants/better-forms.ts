@@ -1,10 +1,9 @@
 // Chooses the variants of a program's command: as written, or with copies of its functions for known sizes; then as it is, or in other forms.
 // If there is no verdict yet, the program runs in both.
 import type { FormNames } from '../../form/choose.ts';
-import type { FormedProgram } from '../../plan/inspected.ts';
+import { surveyed, type FormedProgram } from '../../plan/inspected.ts';
 import type { KeptModules } from '../../plan/kept-modules.ts';
 import { withSurvey } from '../../input/operations.ts';
-import { surveyed } from '../../plan/surveyed.ts';
 import type { ProgramVerdict } from '../../program/verdict.ts';
 import type { ExplainedForms } from '../../report/explain.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';

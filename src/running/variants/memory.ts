@@ -5,7 +5,7 @@ import { isDefault, type Configuration, type OwnConfiguration } from '../../back
 import { isInjected, leaveOut, withConfigurations, type Decision } from '../../decision/decision.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import { mayPreprocess, type InjectRoute } from '../../settings/settings.ts';
-import { hasVerdict } from '../../store/note.ts';
+import { hasVerdict } from '../../store/claim.ts';
 import type { Undecided } from '../../store/store.ts';
 import { hasFields, isNumber, isText, listOf, optional, orNull } from '../../system/data.ts';
 import { because, isCode, type Reason, type ReasonCode } from '../../system/reason.ts';

@@ -2,9 +2,8 @@
 // written operations. Not loaded on a hit.
 import { join } from 'node:path';
 import type { Command } from '../../compiler/command.ts';
-import type { FormedProgram } from '../../plan/inspected.ts';
+import { surveyed, type FormedProgram } from '../../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../../plan/kept-modules.ts';
-import { surveyed } from '../../plan/surveyed.ts';
 import { isEitherFarAhead } from '../../program/answered.ts';
 import { NOT_MEASURED, programRuns, type Uncompiled } from '../../program/runs.ts';
 import { LEAST_RATIO } from '../../program/slower.ts';

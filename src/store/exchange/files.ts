@@ -9,8 +9,7 @@ import { refusalOf } from '../../system/user-files.ts';
 import { UserError } from '../../system/user-error.ts';
 import { openExchange } from '../open-exchange.ts';
 import type { Exchange, Received } from './exchange.ts';
-import { readLine, type Reading } from './read.ts';
-import { readLines } from './split.ts';
+import { readLine, readLines, type Reading } from './read.ts';
 
 /** Lines of one write or one transaction. */
 const BATCH = 1000;

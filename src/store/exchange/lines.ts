@@ -6,8 +6,7 @@ import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { digestOf } from '../claim.ts';
 import { FIELDS, SHAPES, type PartType } from '../fields.ts';
 import type { Claim, KeptMark, KeptNote, KeptTrial, RecordKey, Revocation } from '../store.ts';
-import { LONGEST_FORM, LONGEST_KEY } from '../limits.ts';
-import { faultIn, isTextOf, type Shape } from '../validate.ts';
+import { LONGEST_FORM, LONGEST_KEY, faultIn, isTextOf, type Shape } from '../validate.ts';
 
 /** Version of lines. A line of a later version is kept unread. */
 export const LINE_VERSION = 1;

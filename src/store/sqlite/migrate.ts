@@ -1,7 +1,7 @@
 // Migrates a database to this program's schema.
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { migrationFiles, type Migrations } from '../../system/migration-files.ts';
 import { packageRoot } from '../../system/package-root.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
 import { addMigrationFunctions } from './migration-functions.ts';
@@ -12,7 +12,14 @@ export const SCHEMA_VERSION = 10;
 /** `PRAGMA application_id` of this program's databases: "IREt" in ASCII. */
 export const APPLICATION_ID = 0x49524574;
 
-/** The migrations of the package. */
+/** Migrations of a schema. Tests have their own. */
+interface Migrations {
+  /** Number of the last one. */
+  readonly version: number;
+  /** Folder with a file `NNNN_name.sql` for each number from 1 to `version`. */
+  readonly directory: string;
+}
+
 export const OWN: Migrations = { version: SCHEMA_VERSION, directory: join(packageRoot, 'db', 'migrations') };
 
 interface Identity {
@@ -60,7 +67,7 @@ export function migrate(
 ): void {
   const { version } = migrations;
   // Before the lock, so a broken installation blocks nobody.
-  const files = migrationFiles(migrations, (message) => new StoreError('unavailable', message));
+  const files = textsOf(migrations);
   addMigrationFunctions(db);
   db.transaction(() => {
     const from = schemaVersion(db, path);
@@ -70,4 +77,19 @@ export function migrate(
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${version}`);
   }).immediate();
+}
+
+/** SQL of all migrations, in order. */
+function textsOf({ version, directory }: Migrations): string[] {
+  const names = readdirSync(directory);
+  return Array.from({ length: version }, (_, i) => {
+    const prefix = `${String(i + 1).padStart(4, '0')}_`;
+    const name = names.find((candidate) => candidate.startsWith(prefix) && candidate.endsWith('.sql'));
+    if (name === undefined)
+      throw new StoreError(
+        'unavailable',
+        `the installation is incomplete: ${directory} has no ${prefix}*.sql; install iree-compile-tuned again`,
+      );
+    return readFileSync(join(directory, name), 'utf8');
+  });
 }

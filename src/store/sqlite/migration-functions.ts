@@ -3,8 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { sha256 } from '../../system/hash.ts';
 import { shapeOf, type Shape } from '../../workload/shape.ts';
 import { isWorkload } from '../../workload/workload.ts';
-import { plainText } from '../limits.ts';
-import { parseJson } from '../validate.ts';
+import { plainText, parseJson } from '../validate.ts';
 
 /** Adds the functions to a connection. */
 export function addMigrationFunctions(db: Database): void {

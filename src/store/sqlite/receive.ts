@@ -1,12 +1,11 @@
 // Merges received lines, and lines that an earlier version of this program kept unread. Runs in the caller's transaction.
 import { isConfiguration } from '../../backend/index.ts';
 import { isWorkload, storedForm, workloadRank, type Workload } from '../../workload/workload.ts';
-import { compare } from '../claim.ts';
+import { compare, compareNotes } from '../claim.ts';
 import { errorCode } from '../errors.ts';
 import { lineText, type Line, type NoteLine, type PartLine, type TrialLine } from '../exchange/lines.ts';
 import { readLine, type Reading } from '../exchange/read.ts';
 import { PARTS } from '../fields.ts';
-import { compareNotes } from '../note.ts';
 import type { RecordKey } from '../store.ts';
 import { parseJson } from '../validate.ts';
 import * as exchange from './exchange-statements.ts';

@@ -1,7 +1,6 @@
 // Converts rows to values; undefined for an invalid row, which readers skip.
 import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
 import type { Effort } from '../claim.ts';
-import { LONGEST_CONFIGURATION } from '../limits.ts';
 import { FIELDS, MEASURED, PARTS, SHAPES } from '../fields.ts';
 import { pick } from '../../system/data.ts';
 import type {
@@ -21,7 +20,7 @@ import type {
   Undecided,
 } from '../store.ts';
 import { keysOf } from '../subject.ts';
-import { faultIn, isDeviceName, isInstant, parseJson } from '../validate.ts';
+import { LONGEST_CONFIGURATION, faultIn, isDeviceName, isInstant, parseJson } from '../validate.ts';
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { packageRoot } from '../../system/package-root.ts';
 import { resultOr } from '../../system/result-or.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
-import { plainText } from '../limits.ts';
+import { plainText } from '../validate.ts';
 import { migrate, OWN, SCHEMA_VERSION } from './migrate.ts';
 
 /** The schema after all migrations. `npx vitest run test/store/sqlite/schema.test.ts -u` writes it. */

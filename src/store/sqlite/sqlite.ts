@@ -19,7 +19,6 @@ import {
   WIDTH,
   type TrialAlike,
 } from '../like.ts';
-import { LONGEST_REASON, plainText } from '../limits.ts';
 import { openDatabase, type OpenOptions } from './connect.ts';
 import { keysOf } from '../subject.ts';
 import {
@@ -36,7 +35,7 @@ import {
   type FoundRow,
   type RecordRow,
 } from './rows.ts';
-import { parseJson } from '../validate.ts';
+import { LONGEST_REASON, plainText, parseJson } from '../validate.ts';
 import { isWorkload } from '../../workload/workload.ts';
 import * as sql from './statements.ts';
 import {

@@ -31,10 +31,8 @@ const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @devi
 
 export const SELECT_SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
-const hasOwn = (part: PartType) => part !== 'workload';
-
 export const selectPart = (part: PartType): string =>
-  `SELECT form, ${hasOwn(part) ? 'own' : 'NULL AS own'} FROM ${part} WHERE key = ?`;
+  `SELECT form, ${part === 'workload' ? 'NULL AS own' : 'own'} FROM ${part} WHERE key = ?`;
 
 export const putPart = (part: PartType): string =>
   `INSERT INTO ${part} (key, form) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET form = excluded.form`;

@@ -3,13 +3,12 @@
 import { parse } from 'mlir-parser-ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
-import { isFloat } from '../element-type.ts';
+import { elementBits, isFloat, isNarrowFloat } from '../element-type.ts';
 import { anyLines, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
 import { guardedReturn, guardedSignature, plainName } from '../guarded.ts';
 import { elementsOf, tensorText } from '../tensor.ts';
 import { writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootFormOf } from './from-operation.ts';
-import { exactBits } from './operands.ts';
 import { rewrittenRoot } from './strides.ts';
 
 const inputsOf = ({ arguments: all, results = 1 }: Dispatch): readonly DispatchArgument[] =>
@@ -150,3 +149,7 @@ function annotatedText({ text }: Dispatch, attribute: string | null): string {
   );
   return (root && rewrittenRoot(text, root, attribute)) ?? text;
 }
+
+/** Bits of exact values. Narrow accumulators take fewer bits; over a long k they still round. */
+export const exactBits = (workload: Contraction, elementType: string): number =>
+  isNarrowFloat(workload.accumulator.elementType) ? 2 : Math.min(4, elementBits(elementType));

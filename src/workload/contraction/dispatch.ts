@@ -37,6 +37,12 @@ export const writesPart = ({ text }: Dispatch): boolean => text.includes('.dispa
 /** No dispatch has more. */
 const MOST_ARGUMENTS = 1024;
 
+const isArgument = hasFields<DispatchArgument>({
+  shape: isSizes,
+  elementType: isSimpleType,
+  buffers: isSize,
+});
+
 /** Whether a value of a cache file is a dispatch. */
 export const isDispatch = hasFields<Dispatch>({
   text: isText,
@@ -45,6 +51,3 @@ export const isDispatch = hasFields<Dispatch>({
   loops: Array.isArray,
   isStrided: isBoolean,
 });
-
-const isArgument = (value: unknown): boolean =>
-  hasFields<DispatchArgument>({ shape: isSizes, elementType: isSimpleType, buffers: isSize })(value);

@@ -1,7 +1,9 @@
-// Contractions as a kind of work: matmuls, convolutions and other multiply-adds.
-import { factorType } from '../element-type.ts';
+// Contractions as a kind of work: matmuls, convolutions and other multiply-adds. Every key of one from JSON is checked, because anybody can
+// write a database.
+import { hasOnly, isBoolean, isIntegerWithin, isText, listOf, matches, optional } from '../../system/data.ts';
+import { factorType, isSimpleType } from '../element-type.ts';
 import type { KindOfWork } from '../kind.ts';
-import { isDynamic } from '../sizes.ts';
+import { areIndices, areSizes, isDynamic, isFew, isSize, KIND_ORDER } from '../sizes.ts';
 import { elementsOf } from '../tensor.ts';
 import {
   atSizes,
@@ -11,8 +13,9 @@ import {
   staticForms,
   type Contraction,
   type Dimension,
+  type OperandForm,
 } from './contraction.ts';
-import { isContraction } from './schema.ts';
+import type { Context } from './dispatch.ts';
 import { matcherOf } from './text.ts';
 import { contractionBytes, isBoundByMemory, likelyCost } from './traffic.ts';
 
@@ -33,7 +36,6 @@ export const contractions: KindOfWork<Contraction> = {
     type: factorType(workload.lhs.elementType, workload.rhs.elementType),
     bytes: contractionBytes(workload),
   }),
-  bytes: contractionBytes,
   likelyCost,
   isBoundByMemory,
   dispatch: ({ context }) => context?.digest ?? null,
@@ -70,3 +72,46 @@ function classOf({ kind, size }: Dimension): string {
   const even = [EVEN, LEAST].find((step) => size % step === 0);
   return even === undefined ? `${kind}=${size}` : `${kind}:${even}`;
 }
+
+const MOST_DIMENSIONS = 32;
+
+/** Element types must be single words, because they are written into MLIR. */
+function isContraction(value: object): value is Contraction {
+  const { dimensions, context } = value as Partial<Record<keyof Contraction, unknown>>;
+  const rank = Array.isArray(dimensions) ? dimensions.length : 0;
+  const isOperand = hasOnly<OperandForm>({
+    elementType: isSimpleType,
+    dimensions: (all) => areIndices(all, rank),
+  });
+  return hasOnly<Contraction>({
+    ...{ kind: isText, dimensions: areDimensions, constantRhs: isBoolean },
+    ...{ lhs: isOperand, rhs: isOperand, accumulator: isOperand },
+    windows: optional((windows) => areWindows(windows, rank) && context !== undefined),
+    context: optional(isContext),
+  })(value);
+}
+
+const areWindows = (value: unknown, rank: number): boolean =>
+  isFew(value, rank) &&
+  value.every((window) => Array.isArray(window) && window.length === 2) &&
+  areIndices(value.flat(), rank);
+
+/** Only the digest is accepted: the text of a dispatch would reach the compiler. */
+const isContext = hasOnly<Omit<Context, 'dispatch'>>({ digest: matches(/^[0-9a-f]{16}$/) });
+
+const isDimension = hasOnly<Dimension>({
+  kind: (kind) => (KIND_ORDER as readonly unknown[]).includes(kind),
+  size: (size) => isIntegerWithin(size, 0, Number.MAX_SAFE_INTEGER),
+  sizes: optional(areSizes),
+});
+
+const areDimensions = (value: unknown): boolean =>
+  isFew(value, MOST_DIMENSIONS) &&
+  listOf(isDimension)(value) &&
+  (value as Dimension[]).every(({ kind, size, sizes }, d, all) => {
+    const before = all[d - 1]?.kind ?? kind;
+    return (
+      KIND_ORDER.indexOf(before) <= KIND_ORDER.indexOf(kind) &&
+      (sizes === undefined ? isSize(size) : size === (sizes.at(-1) ?? 0))
+    );
+  });

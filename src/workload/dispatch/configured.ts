@@ -2,6 +2,7 @@
 // each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
 // one tile. The compiler prints one operation on each line.
 import { nameOfSymbol, SYMBOL } from '../../compiler/symbol.ts';
+import type { Tensor } from '../tensor.ts';
 import type { DispatchPart, DispatchWork, MatrixInstructions } from './dispatch-work.ts';
 
 /** For each level by name, a tile for each loop of the operation. */
@@ -59,10 +60,8 @@ type Access = readonly (number | null)[];
 const LOWERING =
   /#iree_cpu\.lowering_config<([^<>]*)>|#iree_gpu\.lowering_config<\{([^{}]*)\}>(?!.*lowering_config)/;
 
-interface Operand {
+interface Operand extends Tensor {
   readonly value: string;
-  readonly shape: readonly number[];
-  readonly elementType: string;
   readonly access: Access;
 }
 

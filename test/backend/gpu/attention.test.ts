@@ -8,7 +8,7 @@ import { isOfSchema } from '../../../src/backend/schema.ts';
 import { pointOf } from '../../../src/search/space.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
-import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
+import { isDispatchWork } from '../../../src/workload/dispatch/index.ts';
 import { drawn } from '../drawn.ts';
 import { CONFIGURED } from './attention-texts.ts';
 import { gpuOptions } from './targets.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { canonical } from '../../../src/backend/llvm-cpu/canonical.ts';
+import { canonical } from '../../../src/backend/llvm-cpu/legality.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { runTool } from '../../../src/measure/toolchain.ts';
 import { attributeOf } from '../../support/backend.ts';

@@ -1,6 +1,6 @@
 // Decisions by a lock file.
 import { expect, test } from 'vitest';
-import { decideAll, overrideOf } from '../../../src/decision/lock/decide.ts';
+import { decideAll, overrideOf } from '../../../src/decision/lock/find.ts';
 import type { LockedWorkload } from '../../../src/decision/lock/lock.ts';
 import { TILE } from '../../store/samples.ts';
 import { inputOf, keyOfMatmul, matmulText } from '../../support/inspected.ts';

@@ -35,7 +35,7 @@ const partsOf = ({ command }: Pick<MeasuredProgram, 'command'>) => command.argv.
 const among = (keys: readonly string[], some: readonly string[] = []) =>
   keys.filter((key) => some.includes(key));
 
-vi.mock(import('../../../src/plan/surveyed.ts'), () => ({
+vi.mock(import('../../../src/plan/inspected.ts'), () => ({
   surveyed: (command, inspected) => Promise.resolve({ command, inspected }),
 }));
 vi.mock(import('../../../src/running/program-builds.ts'), async (original) => ({

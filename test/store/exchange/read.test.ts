@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LINES, lineText, LONGEST_LINE } from '../../../src/store/exchange/lines.ts';
-import { readLine, readValue } from '../../../src/store/exchange/read.ts';
-import { readLines } from '../../../src/store/exchange/split.ts';
+import { readLine, readLines, readValue } from '../../../src/store/exchange/read.ts';
 import { TILE } from '../samples.ts';
 import {
   claimLineOf,

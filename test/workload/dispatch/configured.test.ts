@@ -7,9 +7,9 @@ import {
   type DispatchWork,
 } from '../../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
-import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
+import { isDispatchWork } from '../../../src/workload/dispatch/index.ts';
 import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
-import { reconfigured } from '../../../src/backend/llvm-cpu/dispatch-tiles.ts';
+import { reconfigured } from '../../../src/backend/llvm-cpu/render.ts';
 import { because } from '../../../src/system/reason.ts';
 
 const ROW = 'affine_map<(d0, d1, d2) -> (d0, d1)>';

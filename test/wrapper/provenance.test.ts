@@ -1,12 +1,12 @@
 // The records behind decisions.
 import { expect, test } from 'vitest';
-import { recordsBehind } from '../../src/decision/records-behind.ts';
+import { recordsBehind } from '../../src/wrapper/provenance.ts';
 import { withConfigurations } from '../../src/decision/decision.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
 import { placeOf } from '../../src/store/subject.ts';
 import { because } from '../../src/system/reason.ts';
 import { TILE } from '../store/support.ts';
-import { here, input, keyOf, putRecord, settings, storeWith } from './support.ts';
+import { here, input, keyOf, putRecord, settings, storeWith } from '../decision/support.ts';
 
 test('are those of the configurations, as the database has them now', () => {
   const store = storeWith([8], [16]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { canCompareFull, fullAllowance } from '../../../src/workload/contraction/rounding.ts';
-import { seededRandom } from '../../../src/search/strategy.ts';
-import { matmul } from '../../support/workloads.ts';
+import { canCompareFull, fullAllowance } from '../../src/measure/verify.ts';
+import { seededRandom } from '../../src/search/strategy.ts';
+import { matmul } from '../support/workloads.ts';
 
 const random = seededRandom(1);
 /** Between -1 and 1, with all bits of an f32. */
