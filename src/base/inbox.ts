@@ -65,21 +65,17 @@ export async function sendToInbox(
 
 /** Lines of this origin from a time on, with the descriptions that they need. */
 function ownLines(database: string, since: string, { createdBy, machine }: Origin) {
-  const exchange = openExchange(database, { readonly: true });
+  using exchange = openExchange(database, { readonly: true });
   const descriptions = new Descriptions();
   const own: Exclude<Line, PartLine>[] = [];
-  try {
-    for (const text of exchange.lines({}, () => undefined, since)) {
-      const reading = readLine(text);
-      if (reading.outcome !== 'line') continue;
-      const { line } = reading;
-      if ('form' in line) descriptions.add(line, text);
-      const kept = lineOfBase(line);
-      if (kept === null || kept.type === 'revocation') continue;
-      if (kept.createdBy === createdBy && kept.machine === machine) own.push(kept);
-    }
-  } finally {
-    exchange.close();
+  for (const text of exchange.lines({}, () => undefined, since)) {
+    const reading = readLine(text);
+    if (reading.outcome !== 'line') continue;
+    const { line } = reading;
+    if ('form' in line) descriptions.add(line, text);
+    const kept = lineOfBase(line);
+    if (kept === null || kept.type === 'revocation') continue;
+    if (kept.createdBy === createdBy && kept.machine === machine) own.push(kept);
   }
   return { lines: [...descriptions.of(own), ...own.map(lineText)], count: own.length };
 }

@@ -32,18 +32,14 @@ export interface MissLine {
 
 /** The misses in a database since an instant. A job describes only self-contained workloads. */
 export async function missLines(database: string, since: string): Promise<MissLine[]> {
-  const store = await openStore(database, { readonly: true });
-  try {
-    return store.misses().flatMap((miss): MissLine[] => {
-      const { target, compiler, device, workload, count, lastSeenAt } = miss;
-      const subject = lastSeenAt < since ? undefined : store.subject(miss);
-      if (subject === undefined || !isSelfContained(subject.workloadForm)) return [];
-      const place = { target, compiler, device: classOr(device, subject.deviceForm) };
-      return [{ type: 'miss', version: 1, ...place, workload, form: subject.workloadForm, count }];
-    });
-  } finally {
-    store.close();
-  }
+  using store = await openStore(database, { readonly: true });
+  return store.misses().flatMap((miss): MissLine[] => {
+    const { target, compiler, device, workload, count, lastSeenAt } = miss;
+    const subject = lastSeenAt < since ? undefined : store.subject(miss);
+    if (subject === undefined || !isSelfContained(subject.workloadForm)) return [];
+    const place = { target, compiler, device: classOr(device, subject.deviceForm) };
+    return [{ type: 'miss', version: 1, ...place, workload, form: subject.workloadForm, count }];
+  });
 }
 
 /** Reads the files of misses in an inbox, which anybody may have written. @returns their values, and a function that removes the files */

@@ -142,9 +142,8 @@ function whyNotRun(run: string | { readonly stderr: Buffer } | null, { settings 
 
 /** The content of the database, and its invalid rows. */
 function checkContent(database: string, readonly: boolean, whyReadonly: string | null): Finding {
-  const exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
+  using exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
   const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
-  exchange.close();
   const broken = Object.entries(unsound).filter(([, count]) => count > 0);
   const on = fileSystemName(database);
   const found = [

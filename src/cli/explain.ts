@@ -29,7 +29,7 @@ import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { openDatabase } from './database.ts';
 import { inspectEach, type InspectedPart } from './input.ts';
-import { withInterrupts } from './interrupt.ts';
+import { interrupts } from './interrupt.ts';
 import { because } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
 
@@ -115,15 +115,10 @@ async function completed(
   surroundings: Surroundings,
 ): Promise<ProgramTimes> {
   if (decided.times.dispatches.length === 0 || surroundings.settings.readonly) return decided.times;
-  const store = await openDatabase(surroundings);
-  try {
-    return await withInterrupts(async ({ finishEarly }) => {
-      const { times } = await measureLoss(decided, false, store, surroundings, finishEarly);
-      return times;
-    });
-  } finally {
-    store.close();
-  }
+  using store = await openDatabase(surroundings);
+  using signals = interrupts();
+  const { times } = await measureLoss(decided, false, store, surroundings, signals.finishEarly);
+  return times;
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;

@@ -128,12 +128,8 @@ async function lockAll(wanted: readonly Wanted[], old: Lock, path: string): Prom
   const entries: LockedProgram[] = [];
   for (const { input, flags, surroundings: own } of wanted)
     for (const { surroundings: one, ...written } of await inspectEach(input, flags, own)) {
-      const store = await openWithBases(written.inspected.site, one);
-      try {
-        entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
-      } finally {
-        store?.close();
-      }
+      using store = await openWithBases(written.inspected.site, one);
+      entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
     }
   return entries;
 }

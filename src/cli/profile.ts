@@ -34,7 +34,7 @@ import { openDatabase } from './database.ts';
 import { UsageError } from './failure.ts';
 import { inspectInput, siteAt, withTarget } from './input.ts';
 import { decideByRecords } from './by-records.ts';
-import { withInterrupts } from './interrupt.ts';
+import { interrupts } from './interrupt.ts';
 import { page, warn } from './output.ts';
 import { type Measured, readSpaceFile, restricted, search } from './search.ts';
 
@@ -76,7 +76,7 @@ async function profileInput(input: string | undefined, options: Options, command
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
   const surroundings = command.surroundings();
-  const store = await openDatabase(surroundings);
+  using store = await openDatabase(surroundings);
   const { measured, input: read } = await readOperations(input, options, command.flags, store, surroundings);
   const { site } = measured;
   if (site.whyNotHere !== null) throw new UserError(`${input ?? 'profile'}: ${site.whyNotHere.reason}`);
@@ -99,7 +99,6 @@ async function profileInput(input: string | undefined, options: Options, command
   const lost = input === undefined ? null : await lossOfInput(input, command.flags, store, surroundings);
   const rates = knownRates(ratesPlaceOf(site), store);
   const found = profiled(all, store, site, slices).filter(({ key }) => works.some((one) => one.key === key));
-  store.close();
 
   const every = found.flatMap(allOf).filter((one) => patterns.isWanted(dispatchName(one)));
   // A pattern may match any candidate.
@@ -187,9 +186,8 @@ async function lossOfInput(
 ): Promise<string> {
   const asked = await inspectInput(input, flags, surroundings);
   const decided = await decideByRecords(asked, surroundings, { whyNot: () => because('no-record') });
-  const { times, whyNot } = await withInterrupts(({ finishEarly }) =>
-    measureLoss(decided, true, store, surroundings, finishEarly),
-  );
+  using signals = interrupts();
+  const { times, whyNot } = await measureLoss(decided, true, store, surroundings, signals.finishEarly);
   const loss = lossOf(times.dispatches, times.wholeSeconds, times.rates);
   return [
     ...(loss === null ? [] : [lossText(loss, page)]),

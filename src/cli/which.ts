@@ -8,7 +8,7 @@ import type { Revocation } from '../store/store.ts';
 import { counted, formatRatio } from '../system/format.ts';
 import { fileSha256 } from '../system/hash.ts';
 import { UserError } from '../system/user-error.ts';
-import { refusalOf } from '../system/user-files.ts';
+import { orRefusal } from '../system/user-files.ts';
 import { printable } from '../report/text.ts';
 import { CliCommand } from './command.ts';
 import { openIfThere } from './database.ts';
@@ -37,7 +37,7 @@ export const which = new CliCommand(
 
 /** @throws UserError for an unreadable file, and for bytes that no tuned build here has delivered */
 function noteOf(path: string, { cacheDirectory }: Surroundings): ModuleNote {
-  const digest = digestOf(path);
+  const digest = orRefusal(`${path} cannot be read`, () => fileSha256(path));
   const note = moduleNotes.recall(cacheDirectory, digest);
   if (note !== null) return note;
   throw new UserError(
@@ -46,20 +46,10 @@ function noteOf(path: string, { cacheDirectory }: Surroundings): ModuleNote {
   );
 }
 
-function digestOf(path: string): string {
-  try {
-    return fileSha256(path);
-  } catch (error) {
-    throw new UserError(`${path} cannot be read: ${refusalOf(error)}`, { cause: error });
-  }
-}
-
 /** Revocations of the database and the bases here. */
 async function revocations(surroundings: Surroundings): Promise<readonly Revoked[]> {
-  const store = await withInstalled(await openIfThere(surroundings), surroundings);
-  const all = store?.revocations() ?? [];
-  store?.close();
-  return all;
+  using store = await withInstalled(await openIfThere(surroundings), surroundings);
+  return store?.revocations() ?? [];
 }
 
 /** The revocation that covers a record by now; null for none. */

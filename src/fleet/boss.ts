@@ -1,7 +1,7 @@
 // Set-up of pg-boss, the library of the queue. Only commands of the fleet load it.
 import type { PgBoss } from 'pg-boss';
 import { UserError } from '../system/user-error.ts';
-import type { QueueDatabase } from './database.ts';
+import type { ServerDatabase } from './database.ts';
 
 /** Schema of the queue's tables. */
 export const QUEUE_SCHEMA = 'iree_tuned_queue';
@@ -16,7 +16,7 @@ export const SUPERVISION_SECONDS = 3;
 export const RETRY_SECONDS = 2;
 
 /** @param creates whether to create or migrate the tables, which only their owner may */
-export async function openBoss(database: QueueDatabase, creates = false): Promise<PgBoss> {
+export async function openBoss(database: ServerDatabase, creates = false): Promise<PgBoss> {
   const { PgBoss: Boss } = await import('pg-boss');
   const boss = new Boss({
     db: database,

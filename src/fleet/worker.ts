@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
+import { GivenUpError, retryUntilReachable, type Retry } from './database.ts';
 import { isOfLaterVersion, jobName, readJob, type Job, type Place } from './job.ts';
 import type { MachineLock } from './machine.ts';
 import type { Queue, TakenJob } from './queue.ts';
-import { GivenUpError, retryUntilReachable, type Retry } from './retry.ts';
 import type { DoJob, JobResult } from './tune-job.ts';
 
 export interface WorkerParts {

@@ -51,7 +51,7 @@ export async function runAutoScheduler(
   const compiler = compilerOf(asked, folder, program);
   const surroundings = program.surroundings(compiler === null ? {} : { compiler });
   const { command, inspected: read } = await inspectInput(input, program.flags, surroundings);
-  const store = await openDatabase(surroundings);
+  using store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
   const backend = backendNamed(site.target.key);
@@ -102,7 +102,6 @@ export async function runAutoScheduler(
   };
   const found = await (isMeasured ? measure() : compile(site.whyNotHere.reason));
   const ended = new Date();
-  store.close();
 
   const every = found.flatMap(allOf);
   for (const one of every) console.log(consoleBlock(one));

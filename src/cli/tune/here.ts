@@ -22,7 +22,7 @@ import { EFFORT_ALONE } from '../../tuning/search-job.ts';
 import { likelyCompilesAtOnce } from '../../tuning/here.ts';
 import type { SearchOptions } from '../command.ts';
 import { restricted } from '../search.ts';
-import { withInterrupts } from '../interrupt.ts';
+import { interrupts } from '../interrupt.ts';
 
 export interface TimedRun extends Run {
   readonly budgetSeconds: number | undefined;
@@ -108,16 +108,14 @@ export async function carryOut(
       `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );
   });
-  return withInterrupts(
-    ({ finishEarly, abort }) =>
-      populate(plan, executor, {
-        ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
-        onDone: (one) => {
-          done++;
-          if (!one.wasKnown) measured++;
-          if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
-        },
-      }),
-    display.clear,
-  ).finally(display.clear);
+  using signals = interrupts(display.clear);
+  const { finishEarly, abort } = signals;
+  return await populate(plan, executor, {
+    ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
+    onDone: (one) => {
+      done++;
+      if (!one.wasKnown) measured++;
+      if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
+    },
+  }).finally(display.clear);
 }

@@ -74,57 +74,53 @@ export async function tuneMany(
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
       : await openDatabase(surroundings);
     const places = here.map(({ site }) => placeOf(site));
-    const store = await withBases(own, places, surroundings);
-    try {
-      const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
-      const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);
-      const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
-      const written = readSpaceFile(options.searchSpace);
-      // An invalid search space fails before the compiler runs.
-      for (const { site } of sites) restricted([], site, written);
-      const knowledge: Knowledge = {
-        ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
-        isRestricted: written !== null,
-        again: options.again === true,
-      };
-      const all = requestIn(folder);
-      // A dry run shows the work within programs.
-      const models = isForFleet && !isDry ? modelsFolder(options.models, surroundings) : null;
-      const { whole, rest: request } = splitForFleet(all, models);
-      const run = { request, sites, knowledge, budgetSeconds, folder };
-      const first = await planRequest(run);
-      if (isDry) {
-        command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
-          describePlan(first, sites, budgetSeconds),
-        );
-        return;
-      }
-      if (isForFleet) {
-        const { detach: isDetached = false, priority } = options;
-        const { results, runs } = await runOnFleet(first, whole, run, { isDetached, priority });
-        const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
-        command.print({ ...described, runs }, () =>
-          [
-            ...(results === null || (results.length === 0 && runs.length > 0)
-              ? []
-              : [describeResults(results, first, NO_PROGRAMS, sites)]),
-            ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
-          ].join('\n\n'),
-        );
-        const isDone =
-          results?.every(({ result }) => result !== null) !== false &&
-          (isDetached || runs.every(({ jobs }) => jobs.every(({ state }) => state === 'done')));
-        if (!isDone) process.exitCode = 1;
-        return;
-      }
-      const { plan, results, found } = await tuneHere(first, run, { tools, written, ...options });
-      command.print(populationJson(plan, results, found, sites), () =>
-        describeResults(results, plan, found, sites),
+    using store = await withBases(own, places, surroundings);
+    const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
+    const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);
+    const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
+    const written = readSpaceFile(options.searchSpace);
+    // An invalid search space fails before the compiler runs.
+    for (const { site } of sites) restricted([], site, written);
+    const knowledge: Knowledge = {
+      ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
+      isRestricted: written !== null,
+      again: options.again === true,
+    };
+    const all = requestIn(folder);
+    // A dry run shows the work within programs.
+    const models = isForFleet && !isDry ? modelsFolder(options.models, surroundings) : null;
+    const { whole, rest: request } = splitForFleet(all, models);
+    const run = { request, sites, knowledge, budgetSeconds, folder };
+    const first = await planRequest(run);
+    if (isDry) {
+      command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
+        describePlan(first, sites, budgetSeconds),
       );
-      if (results.some(({ result }) => result === null)) process.exitCode = 1;
-    } finally {
-      store.close();
+      return;
     }
+    if (isForFleet) {
+      const { detach: isDetached = false, priority } = options;
+      const { results, runs } = await runOnFleet(first, whole, run, { isDetached, priority });
+      const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
+      command.print({ ...described, runs }, () =>
+        [
+          ...(results === null || (results.length === 0 && runs.length > 0)
+            ? []
+            : [describeResults(results, first, NO_PROGRAMS, sites)]),
+          ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
+        ].join('\n\n'),
+      );
+      const isDone =
+        results?.every(({ result }) => result !== null) !== false &&
+        (isDetached || runs.every(({ jobs }) => jobs.every(({ state }) => state === 'done')));
+      if (!isDone) process.exitCode = 1;
+      return;
+    }
+    const { plan, results, found } = await tuneHere(first, run, { tools, written, ...options });
+    command.print(populationJson(plan, results, found, sites), () =>
+      describeResults(results, plan, found, sites),
+    );
+    if (results.some(({ result }) => result === null)) process.exitCode = 1;
   });
 }
 

@@ -259,6 +259,9 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     close: () => {
       guard(() => db.close());
     },
+    [Symbol.dispose]() {
+      this.close();
+    },
   };
 }
 
