@@ -19,10 +19,9 @@ import { orRefusal, refusalOf, writeWhole } from '../system/user-files.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Place, type Published } from './head.ts';
+import { removeOldMisses } from './inbox.ts';
 import { placeName } from './installed.ts';
-import { Descriptions, lineOfBase, placeOfLine } from './lines.ts';
-import { removeOldMisses } from './misses.ts';
-import { packLines, unpack } from './packed.ts';
+import { Descriptions, lineOfBase, packLines, placeOfLine, unpack } from './lines.ts';
 import { INBOX } from './source.ts';
 
 export interface Publication {
@@ -34,11 +33,9 @@ export interface Publication {
   readonly key?: KeyObject | null;
   /** Texts in the keys of compilers that are left out. */
   readonly withoutCompilers?: readonly string[];
-  /** Whether to write nothing. */
   readonly isDry?: boolean;
 }
 
-/** Changes of a publication. */
 export interface Report {
   /** Number of the current head. */
   readonly sequence: number;
@@ -195,12 +192,8 @@ function writeHead(
   return sequence;
 }
 
-interface Contents extends Pick<Published, keyof Place | 'content' | 'claims'> {
-  readonly lines: readonly string[];
-}
-
 /** The lines of each place, in the order of the keys. */
-function contentsOf(exchange: Exchange): Contents[] {
+function contentsOf(exchange: Exchange) {
   const descriptions = new Descriptions();
   /** Revocations, and lines of later versions that name no place. */
   const everywhere: string[] = [];

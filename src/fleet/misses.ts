@@ -1,5 +1,5 @@
 // Submits the misses of builds.
-import { missesIn } from '../base/misses.ts';
+import { missesIn } from '../base/inbox.ts';
 import { isObject } from '../system/data.ts';
 import type { ServerDatabase } from './database.ts';
 import { jobKey, queueName, readJob, type Place } from './job.ts';
