@@ -17,16 +17,14 @@ export interface Address {
   /** Undefined if the URL has none. */
   readonly password: string | undefined;
   readonly database: string;
-  readonly tls: Tls | null;
+  readonly tls: {
+    /** Whether the certificate must match the host and have a trusted issuer. */
+    readonly verified: boolean;
+    /** PEM certificates to trust instead of the system's. */
+    readonly authorities: string | undefined;
+  } | null;
   /** The URL without its password, for messages. */
   readonly shown: string;
-}
-
-export interface Tls {
-  /** Whether the certificate must match the host and have a trusted issuer. */
-  readonly verified: boolean;
-  /** PEM certificates to trust instead of the system's. */
-  readonly authorities: string | undefined;
 }
 
 const DEFAULT_PORT = 5432;
@@ -77,7 +75,7 @@ function portOf(text: string, shown: string): number {
 
 const isLocal = (host: string) => host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
 
-function tlsOf(parameters: URLSearchParams, host: string, shown: string): Tls | null {
+function tlsOf(parameters: URLSearchParams, host: string, shown: string): Address['tls'] {
   const mode = parameters.get('sslmode') ?? (isLocal(host) ? 'disable' : 'verify-full');
   const file = parameters.get('sslrootcert');
   switch (mode) {

@@ -26,7 +26,6 @@ export class ServerError extends UserError {
 
 /** Rejects with `ServerError` only. */
 export interface ServerDatabase extends Db, Disposable {
-  /** Rows of a statement. */
   rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   close(): void;
 }

@@ -1,5 +1,4 @@
 // The states of queues, runs and jobs, and their changes by a user.
-import type { PgBoss } from 'pg-boss';
 import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 import { openBoss } from './boss.ts';
@@ -185,44 +184,36 @@ export async function idOf(database: ServerDatabase, beginning: string): Promise
  * Cancels a job, or a run with the jobs that no other run wants. Workers notice at their next heartbeat.
  * @returns the ids of the cancelled jobs
  */
-export const cancel = (database: ServerDatabase, id: string): Promise<string[]> =>
-  withBoss(database, async (boss) => {
-    await boss.cancel(RUNS, id);
-    const condition = `state < 'completed' AND (id = $1 OR id NOT IN (${jobsOf(`one.state < 'active'`)}))`;
-    return forJobs(database, id, condition, (name, ids) => boss.cancel(name, ids));
-  });
+export async function cancel(database: ServerDatabase, id: string): Promise<string[]> {
+  await using boss = await openBoss(database);
+  await boss.cancel(RUNS, id);
+  const condition = `state < 'completed' AND (id = $1 OR id NOT IN (${jobsOf(`one.state < 'active'`)}))`;
+  return await forJobs(database, id, condition, (name, ids) => boss.cancel(name, ids));
+}
 
 /**
  * Tries failed jobs once more.
  * @param id of a run or a job; null for all jobs
  * @returns the ids of the jobs
  */
-export const retry = (database: ServerDatabase, id: string | null): Promise<string[]> =>
-  withBoss(database, (boss) =>
-    forJobs(database, id, `state = 'failed'`, (name, ids) => boss.retry(name, ids)),
-  );
+export async function retry(database: ServerDatabase, id: string | null): Promise<string[]> {
+  await using boss = await openBoss(database);
+  return await forJobs(database, id, `state = 'failed'`, (name, ids) => boss.retry(name, ids));
+}
 
 /** Pauses all queues: workers finish their jobs and take no other. */
-export const pause = (database: ServerDatabase): Promise<void> =>
-  withBoss(database, async (boss) => {
-    await boss.send(PAUSED, {}, { singletonKey: PAUSED });
-  });
+export async function pause(database: ServerDatabase): Promise<void> {
+  await using boss = await openBoss(database);
+  await boss.send(PAUSED, {}, { singletonKey: PAUSED });
+}
 
-/** Ends a pause. */
-export const resume = (database: ServerDatabase): Promise<void> =>
-  withBoss(database, (boss) => boss.deleteAllJobs(PAUSED));
+export async function resume(database: ServerDatabase): Promise<void> {
+  await using boss = await openBoss(database);
+  await boss.deleteAllJobs(PAUSED);
+}
 
 export const isPaused = async (database: ServerDatabase): Promise<boolean> =>
   (await database.rows(`SELECT FROM ${JOBS} WHERE name = '${PAUSED}' AND state < 'active'`)).length > 0;
-
-async function withBoss<T>(database: ServerDatabase, action: (boss: PgBoss) => Promise<T>): Promise<T> {
-  const boss = await openBoss(database);
-  try {
-    return await action(boss);
-  } finally {
-    await boss.stop({ graceful: false });
-  }
-}
 
 /** Changes jobs of each queue. @returns their ids */
 async function forJobs(

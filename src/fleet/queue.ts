@@ -12,7 +12,6 @@ export const RUNS = 'runs';
 /** A job in this queue pauses all other queues. */
 export const PAUSED = 'paused';
 
-/** Retries of a failed job. */
 const MOST_RETRIES = 4;
 
 /** How long jobs and runs wait, and how long they stay after their end. */
@@ -158,14 +157,10 @@ export async function installQueue(database: ServerDatabase): Promise<void> {
         throw new UserError('this login may not create the schema of the queue: use the login of its owner');
       await database.rows(`CREATE SCHEMA ${QUEUE_SCHEMA}`);
     }
-    const boss = await openBoss(database, true);
-    try {
-      await boss.createQueue(RUNS, { retentionSeconds: KEPT_SECONDS, deleteAfterSeconds: KEPT_SECONDS });
-      // Nobody supervises this queue, so a pause does not expire.
-      await boss.createQueue(PAUSED, { policy: 'exclusive' });
-    } finally {
-      await boss.stop({ graceful: false });
-    }
+    await using boss = await openBoss(database, true);
+    await boss.createQueue(RUNS, { retentionSeconds: KEPT_SECONDS, deleteAfterSeconds: KEPT_SECONDS });
+    // Nobody supervises this queue, so a pause does not expire.
+    await boss.createQueue(PAUSED, { policy: 'exclusive' });
   } finally {
     await database.rows(`SELECT pg_advisory_unlock(${LOCK})`).catch(() => undefined);
   }
