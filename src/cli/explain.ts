@@ -23,7 +23,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { settableSizes, settableLines } from '../report/dynamic-sizes.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable } from '../report/text.ts';
-import { counted, formatRatio } from '../system/format.ts';
+import { counted, intervalText } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
@@ -129,15 +129,14 @@ function describe(operation: ExplainedOperation, sourceAt: (location: string) =>
   const { location, workload, outcome, code, reason, configuration, speedup, landed } = operation;
   const label = code === 'search-unfinished' ? 'unfinished' : outcome;
   const source = sourceAt(location);
-  const gain =
-    speedup === null || speedup.ratio === 1
-      ? reason
-      : `${reason} (99% interval ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})`;
   return [
     page.paint('bold', `${printable(location)}  ${operation.operation}`),
     ...(source === null ? [] : [source]),
     ...(workload === null ? [] : [indented(workload)]),
-    indented(`${label}: ${gain}`).replace(label, page.paint(COLOURS[outcome], label)),
+    indented(`${label}: ${reason}${intervalText(speedup)}`).replace(
+      label,
+      page.paint(COLOURS[outcome], label),
+    ),
     ...(configuration === null || configuration.kind === 'default'
       ? []
       : [indented(configurationKey(configuration))]),

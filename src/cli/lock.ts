@@ -134,7 +134,6 @@ async function lockAll(wanted: readonly Wanted[], old: Lock, path: string): Prom
   return entries;
 }
 
-/** Most listed reasons. */
 const MOST_REASONS = 4;
 
 /** A line for each entry that is new (`+`), gone (`-`) or changed (`~`). A diff of the file has a line for each workload. */

@@ -16,8 +16,7 @@ import {
 } from '../compat/measurement.ts';
 import { operationsOf, splitKSlices } from '../compat/operation.ts';
 import { patternsOf } from '../compat/patterns.ts';
-import { consoleBlock, type Tags } from '../compat/report.ts';
-import { writeReport } from '../compat/run-log.ts';
+import { consoleBlock, writeReport, type Tags } from '../compat/report.ts';
 import { boundOf, lossOf, type DeviceRates } from '../report/loss.ts';
 import { lossText } from '../report/loss-text.ts';
 import { knownRates, ratesPlaceOf } from '../running/known-rates.ts';
@@ -138,11 +137,6 @@ const tagsOf = (text = ''): Tags =>
       return [name, value];
     });
 
-interface Asked {
-  readonly measured: Measured;
-  readonly input: Pick<Input, 'reading' | 'operations'>;
-}
-
 /** The operations of the input, or of a sweep's shapes, which are measured alone as `iree-tuned tune` measures them. */
 async function readOperations(
   input: string | undefined,
@@ -150,7 +144,7 @@ async function readOperations(
   flags: readonly string[],
   store: Store,
   surroundings: Surroundings,
-): Promise<Asked> {
+): Promise<{ measured: Measured; input: Pick<Input, 'reading' | 'operations'> }> {
   if ((input !== undefined) === isSwept(options))
     throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
   if (input !== undefined) {

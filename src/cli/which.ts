@@ -5,7 +5,7 @@ import { moduleNotes, type ModuleNote, type NotedOperations } from '../report/mo
 import type { Surroundings } from '../settings/surroundings.ts';
 import { isRevoked } from '../store/claim.ts';
 import type { Revocation } from '../store/store.ts';
-import { counted, formatRatio } from '../system/format.ts';
+import { counted, intervalText, timeText } from '../system/format.ts';
 import { fileSha256 } from '../system/hash.ts';
 import { UserError } from '../system/user-error.ts';
 import { orRefusal } from '../system/user-files.ts';
@@ -29,7 +29,8 @@ export const which = new CliCommand(
   .action(async (path: string, _, command: CliCommand) => {
     const surroundings = command.surroundings();
     const note = noteOf(path, surroundings);
-    const all = await revocations(surroundings);
+    using store = await withInstalled(await openIfThere(surroundings), surroundings);
+    const all = store?.revocations() ?? [];
     const operations = note.operations.map((one) => ({ ...one, revoked: revocationOf(one, all) }));
     const { identity: sha256, ...about } = note;
     command.print({ sha256, ...about, operations }, () => described(path, note, operations));
@@ -44,12 +45,6 @@ function noteOf(path: string, { cacheDirectory }: Surroundings): ModuleNote {
     `no tuned build on this machine delivered ${path} (SHA-256 ${digest}): it is untuned, or from another machine or cache folder, or its build ` +
       'is older than a year. A build with --iree-tuned-explain=FILE writes the same facts to FILE',
   );
-}
-
-/** Revocations of the database and the bases here. */
-async function revocations(surroundings: Surroundings): Promise<readonly Revoked[]> {
-  using store = await withInstalled(await openIfThere(surroundings), surroundings);
-  return store?.revocations() ?? [];
 }
 
 /** The revocation that covers a record by now; null for none. */
@@ -93,14 +88,10 @@ function describe(
 ): string {
   const others = count - locations.length;
   const places = [...locations, ...(others > 0 ? [`${others} more`] : [])].join(', ');
-  const interval =
-    speedup === null || speedup.ratio === 1
-      ? ''
-      : ` (99% interval ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})`;
   const lines = [
     workload!,
     configurationKey(configuration!),
-    reason + interval,
+    reason + intervalText(speedup),
     `from: ${source!}`,
     ...(record
       ? [
@@ -122,5 +113,3 @@ function describe(
         ]),
   ].join('\n');
 }
-
-const timeText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;

@@ -125,7 +125,6 @@ const knobsOf = (workload: Workload | undefined, { configuration }: Trial): Knob
 /** Searches at different times have other times for the same default, so gains are the order. */
 const byGain = (a: Trial, b: Trial): number => (b.ratio ?? 0) - (a.ratio ?? 0);
 
-/** The best trials of a record. */
 function describeBest(all: readonly KnobTrial[], record: TuningRecord): string {
   const { target, device, compiler } = record;
   const isOwn = (one: KnobTrial) =>

@@ -28,7 +28,6 @@ interface ScopeOptions {
   readonly origin?: string;
 }
 
-/** Adds the options of `ScopeOptions`. */
 const withScope = (command: CliCommand): CliCommand =>
   command
     .option('--record <digest>', 'one claim, by its digest')

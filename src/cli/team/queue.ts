@@ -113,7 +113,6 @@ const tableOfRuns = (runs: readonly RunState[]): string =>
     ]),
   );
 
-/** The time left of a run. */
 export function describeLeft({ waiting, active, workers, secondsLeft }: RunState): string {
   if (waiting + active === 0) return '-';
   if (workers === 0) return 'no worker';
@@ -147,7 +146,6 @@ function describedQueues(queues: readonly QueueState[]): string[] {
   ];
 }
 
-/** Most rows in the table of jobs. */
 const MOST_ROWS = 50;
 
 function describedJobs(jobs: readonly JobState[]): string[] {

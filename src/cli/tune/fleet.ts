@@ -32,6 +32,7 @@ import { warn } from '../output.ts';
 import { describeLeft, runWithJobs, type RunWithJobs } from '../team/queue.ts';
 import { fleetDatabase } from '../team/server.ts';
 import type { TimedRun } from './here.ts';
+import type { TuneOptions } from './tune.ts';
 
 /** Interval between two looks at the queue, in milliseconds. */
 const LOOK_MS = 3000;
@@ -67,26 +68,17 @@ export function splitForFleet(
   };
 }
 
-export interface FleetOptions {
-  /** Whether to return after the submission. */
-  readonly isDetached: boolean;
-  /** Of all jobs; by default how often programs have a workload. */
-  readonly priority: number | undefined;
-}
-
-export interface FleetResults {
-  /** Null for a detached run. */
-  readonly results: readonly Populated[] | null;
-  readonly runs: readonly RunWithJobs[];
-}
-
-/** Submits one run for each site, and follows the runs. Workers go on after Ctrl-C. */
+/**
+ * Submits one run for each site, and follows the runs. Workers go on after Ctrl-C.
+ * @param priority of all jobs; by default how often programs have a workload
+ * @returns no results for a detached run
+ */
 export async function runOnFleet(
   plan: RequestPlan,
   whole: readonly ProgramFile[],
   run: TimedRun,
-  { isDetached, priority }: FleetOptions,
-): Promise<FleetResults> {
+  { detach: isDetached = false, priority }: Pick<TuneOptions, 'detach' | 'priority'>,
+) {
   const { sites, knowledge, budgetSeconds } = run;
   const { surroundings } = knowledge;
   for (const one of plan.programs)

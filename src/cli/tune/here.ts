@@ -15,7 +15,7 @@ import { planRequest, type RequestPlan, type Run } from '../../populate/request.
 import { sumOf } from '../../measure/statistics.ts';
 import { lineDisplay } from '../../report/progress.ts';
 import { formatDuration } from '../../system/format.ts';
-import { searchInWords } from '../../report/sentences.ts';
+import { searchInWords } from '../../report/terminal.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { STRATEGIES } from '../../search/index.ts';
 import { EFFORT_ALONE } from '../../tuning/search-job.ts';

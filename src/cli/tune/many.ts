@@ -9,7 +9,7 @@ import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../.
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { type Knowledge, planRequest, type PopulationRequest } from '../../populate/request.ts';
 import { isProgramOp, programText, type Shape, shapeKey, shapeName } from '../../populate/shape.ts';
-import { type Shard, unitsOfShard } from '../../populate/shard.ts';
+import { type Shard, unitsOfShard } from '../../populate/plan.ts';
 import { compilerOf, populationSite, type PopulationSite } from '../../populate/site.ts';
 import { isSwept, optionFlag, parseShapeList, shapesOf } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
@@ -99,8 +99,8 @@ export async function tuneMany(
       return;
     }
     if (isForFleet) {
-      const { detach: isDetached = false, priority } = options;
-      const { results, runs } = await runOnFleet(first, whole, run, { isDetached, priority });
+      const isDetached = options.detach === true;
+      const { results, runs } = await runOnFleet(first, whole, run, options);
       const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
       command.print({ ...described, runs }, () =>
         [
@@ -130,7 +130,12 @@ export async function tuneMany(
  */
 function requestOf(inputs: readonly string[], options: TuneOptions): (folder: string) => PopulationRequest {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const wanted = [...modelFiles(inputs), ...listed, ...(isSwept(options) ? sweepOf(options) : [])];
+  // Each model once.
+  const wanted = [
+    ...new Set(inputs.flatMap(filesOf)),
+    ...listed,
+    ...(isSwept(options) ? sweepOf(options) : []),
+  ];
   const fromMisses = options.fromMisses === true;
   if (wanted.length === 0 && !fromMisses)
     throw new UsageError(
@@ -196,13 +201,9 @@ const sitesOf = (
 const MODEL = /\.(?:mlir|mlirbc|bc|onnx)$/;
 
 /**
- * The files of paths: a file itself, all models below a folder, or the matches of a pattern. Each file once.
+ * The files of a path: the file itself, all models below a folder, or the matches of a pattern.
  * @throws UserError for a path without a file
  */
-export function modelFiles(given: readonly string[]): string[] {
-  return [...new Set(given.flatMap(filesOf))];
-}
-
 function filesOf(path: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() === true) return [path];
