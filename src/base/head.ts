@@ -1,6 +1,7 @@
 // The head of a base: it names the current databases, and its publisher signs it.
 import type { KeyObject } from 'node:crypto';
 import { hasFields, isIntegerWithin, isNumber, isText, listOf, matches, optional } from '../system/data.ts';
+import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 
 /** Keys of a target and a compiler. */
@@ -18,7 +19,6 @@ export interface Published extends Place {
   readonly size: number;
   /** SHA-256 of its lines, which tells equal contents. */
   readonly content: string;
-  /** Version of its schema. */
   readonly schema: number;
   readonly claims: number;
 }
@@ -69,12 +69,9 @@ const isHead = hasFields<Head>({
  * @throws UserError with the fault
  */
 export function readHeadText(text: string, key: string | undefined): Head {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = resultOr((): unknown => JSON.parse(text), undefined);
+  if (value === undefined)
     throw new UserError(`${HEAD} is no JSON: it is damaged, or the address is that of another page`);
-  }
   const { format } = (value ?? {}) as { readonly format?: unknown };
   if (typeof format === 'number' && format > FORMAT)
     throw new UserError(

@@ -1,11 +1,11 @@
-// Bases in the cache folder. Builds read them; only `refresh.ts` writes them.
-import { existsSync, statSync, utimesSync } from 'node:fs';
+// Bases in the cache folder, and whether they have changed. Builds read them; only `refresh.ts` writes them.
+import { existsSync, promises, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestIn, readHeadText, type Head, type Place, type Published } from './head.ts';
-import { baseText, type BaseAddress } from '../settings/bases.ts';
+import { digestIn, HEAD, readHeadText, type Head, type Place, type Published } from './head.ts';
+import { baseText, type BaseAddress } from '../settings/address.ts';
 import { BASES, pathIn } from '../system/cache.ts';
 import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
-import { readJson, textIn } from '../system/files.ts';
+import { fileIdentity, readJson, textIn } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
 import { resultOr } from '../system/result-or.ts';
 import { replaceFile } from '../system/temporary-files.ts';
@@ -53,7 +53,6 @@ export function installedHead(folder: string, key: string | undefined): Head | n
   return text === '' ? null : readHeadText(text, key);
 }
 
-/** Whether the database is here. */
 export const isInstalled = (folder: string, published: Published): boolean =>
   existsSync(databaseIn(folder, published));
 
@@ -90,3 +89,42 @@ export function isDue(folder: string): boolean {
 
 export const placeName = ({ target, compiler }: Place): string =>
   shortHash(JSON.stringify([target, compiler]));
+
+/** Limit of the wait for the disk, in milliseconds. */
+const STAT_MS = 200;
+
+/**
+ * Whether a base is a folder with another head than the one that was seen last. Its disk may not answer. Then it is left alone until the
+ * next question is due.
+ * @param folder of the base in the cache
+ */
+export async function isChanged(address: BaseAddress, folder: string): Promise<boolean> {
+  if (address.kind !== 'folder') return false;
+  const { path } = address;
+  const checked = lastCheck(folder);
+  const problem = `${path}: the disk does not answer`;
+  if (checked?.problem === problem && !isDue(folder)) return false;
+  const head = join(path, HEAD);
+  const found = promises.stat(head).then(
+    () => fileIdentity(head),
+    () => null,
+  );
+  const now = await inTime(found, STAT_MS, undefined);
+  if (now === undefined && checked !== null) noteCheck(folder, { ...checked, problem });
+  return now !== undefined && now !== (checked?.seen ?? null);
+}
+
+/** The value of a promise, or another one after a time in milliseconds. */
+export async function inTime<T, Otherwise>(
+  promise: Promise<T>,
+  ms: number,
+  otherwise: Otherwise,
+): Promise<T | Otherwise> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Otherwise>((resolve) => {
+    timer = setTimeout(resolve, ms, otherwise);
+  });
+  return Promise.race([promise, late]).finally(() => {
+    clearTimeout(timer);
+  });
+}

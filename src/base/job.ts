@@ -1,6 +1,6 @@
 // The work for the bases of a build, which a process of its own does: see `entry.ts`.
-import { baseText, type BaseAddress } from '../settings/bases.ts';
-import type { Publish } from '../settings/settings.ts';
+import { baseText, type BaseAddress } from '../settings/address.ts';
+import type { Settings } from '../settings/settings.ts';
 import { messageOf } from '../system/tell.ts';
 import { folderOf, lastCheck, noteCheck } from './installed.ts';
 import { sendToInbox } from './inbox.ts';
@@ -13,7 +13,7 @@ export interface Job extends Omit<Refresh, 'address'> {
   readonly sent?: string;
   /** The setting: author of these records. */
   readonly author?: string | undefined;
-  readonly publish: Publish;
+  readonly publish: Settings['publish'];
 }
 
 /** Sends new records, then brings the bases up to date. The last check of each keeps its problem. */

@@ -1,12 +1,11 @@
 // The bases of a build: opens what is installed, and has it brought up to date by a process that may outlive the build.
 import { existsSync } from 'node:fs';
-import { baseText, type BaseAddress } from '../settings/bases.ts';
+import { baseText, type BaseAddress } from '../settings/address.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { layered, type Layer } from '../store/layered.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, writeLog } from '../system/tell.ts';
-import { inTime, isChanged } from './changed.ts';
 import type { Place, Published } from './head.ts';
 import {
   claimCheck,
@@ -14,6 +13,8 @@ import {
   folderOf,
   headIn,
   installedHead,
+  inTime,
+  isChanged,
   isDue,
   isInstalled,
   lastCheck,

@@ -15,14 +15,13 @@ import { sha256 } from '../system/hash.ts';
 import { resultOr } from '../system/result-or.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { owner } from '../system/temporary-files.ts';
-import { refusalOf, writeWhole } from '../system/user-files.ts';
+import { orRefusal, refusalOf, writeWhole } from '../system/user-files.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Place, type Published } from './head.ts';
+import { removeOldMisses } from './inbox.ts';
 import { placeName } from './installed.ts';
-import { Descriptions, lineOfBase, placeOfLine } from './lines.ts';
-import { removeOldMisses } from './misses.ts';
-import { packLines, unpack } from './packed.ts';
+import { Descriptions, lineOfBase, packLines, placeOfLine, unpack } from './lines.ts';
 import { INBOX } from './source.ts';
 
 export interface Publication {
@@ -34,11 +33,9 @@ export interface Publication {
   readonly key?: KeyObject | null;
   /** Texts in the keys of compilers that are left out. */
   readonly withoutCompilers?: readonly string[];
-  /** Whether to write nothing. */
   readonly isDry?: boolean;
 }
 
-/** Changes of a publication. */
 export interface Report {
   /** Number of the current head. */
   readonly sequence: number;
@@ -72,53 +69,49 @@ export async function publish({
   requireKey(before, key);
   // Not before the lock ends.
   return await withScratchFolder(cacheDirectory, 'publish', async (scratch) => {
-    const exchange = openExchange(join(scratch, 'merged.db'));
-    try {
-      for (const published of before?.databases ?? []) {
-        const database = join(scratch, 'published.db');
-        await unpack(join(folder, published.file), database, published.size).catch((error: unknown) => {
-          throw new UserError(
-            `${published.file}: ${messageOf(error)}; copy it back, or choose an earlier state with --rollback`,
-            { cause: error },
-          );
-        });
-        await importFile(database, exchange, cacheDirectory);
-      }
-      const imported: Imported[] = [];
-      for (const file of files) imported.push(await importFile(file, exchange, cacheDirectory));
-      const inbox = await readInbox(folder, exchange, cacheDirectory);
-      const places = contentsOf(exchange).filter(
-        ({ compiler }) => !withoutCompilers.some((text) => compiler.includes(text)),
-      );
-      const packed = new Map<string, Buffer>();
-      const databases = places.map((place): Published => {
-        const same = before?.databases.find(
-          (one) => one.content === place.content && one.schema === SCHEMA_VERSION,
+    using exchange = openExchange(join(scratch, 'merged.db'));
+    for (const published of before?.databases ?? []) {
+      const database = join(scratch, 'published.db');
+      await unpack(join(folder, published.file), database, published.size).catch((error: unknown) => {
+        throw new UserError(
+          `${published.file}: ${messageOf(error)}; copy it back, or choose an earlier state with --rollback`,
+          { cause: error },
         );
-        if (same !== undefined) return same;
-        const { bytes, size } = packLines(place.lines, join(scratch, `${placeName(place)}.db`));
-        const digest = sha256(bytes);
-        const file = `${placeName(place)}-${digest}.db.gz`;
-        packed.set(file, bytes);
-        const { target, compiler, content, claims } = place;
-        return { target, compiler, file, bytes: bytes.length, size, content, schema: SCHEMA_VERSION, claims };
       });
-      const isNew = JSON.stringify(databases) !== JSON.stringify(before?.databases ?? []);
-      let sequence = before?.sequence ?? 0;
-      if (isNew && !isDry) {
-        for (const [file, bytes] of packed) writeWhole(join(folder, file), bytes);
-        sequence = writeHead(folder, databases, before, key);
-      }
-      if (!isDry) clearInbox(folder, inbox);
-      const claimsOf = (place: Published) =>
-        before?.databases.find((one) => placeName(one) === placeName(place))?.claims ?? 0;
-      return {
-        ...{ sequence, isNew, imported: [...imported, ...inbox.taken], refused: inbox.refused },
-        databases: databases.map((one) => ({ ...one, claimsBefore: claimsOf(one) })),
-      };
-    } finally {
-      exchange.close();
+      await importFile(database, exchange, cacheDirectory);
     }
+    const imported: Imported[] = [];
+    for (const file of files) imported.push(await importFile(file, exchange, cacheDirectory));
+    const inbox = await readInbox(folder, exchange, cacheDirectory);
+    const places = contentsOf(exchange).filter(
+      ({ compiler }) => !withoutCompilers.some((text) => compiler.includes(text)),
+    );
+    const packed = new Map<string, Buffer>();
+    const databases = places.map((place): Published => {
+      const same = before?.databases.find(
+        (one) => one.content === place.content && one.schema === SCHEMA_VERSION,
+      );
+      if (same !== undefined) return same;
+      const { bytes, size } = packLines(place.lines, join(scratch, `${placeName(place)}.db`));
+      const digest = sha256(bytes);
+      const file = `${placeName(place)}-${digest}.db.gz`;
+      packed.set(file, bytes);
+      const { target, compiler, content, claims } = place;
+      return { target, compiler, file, bytes: bytes.length, size, content, schema: SCHEMA_VERSION, claims };
+    });
+    const isNew = JSON.stringify(databases) !== JSON.stringify(before?.databases ?? []);
+    let sequence = before?.sequence ?? 0;
+    if (isNew && !isDry) {
+      for (const [file, bytes] of packed) writeWhole(join(folder, file), bytes);
+      sequence = writeHead(folder, databases, before, key);
+    }
+    if (!isDry) clearInbox(folder, inbox);
+    const claimsOf = (place: Published) =>
+      before?.databases.find((one) => placeName(one) === placeName(place))?.claims ?? 0;
+    return {
+      ...{ sequence, isNew, imported: [...imported, ...inbox.taken], refused: inbox.refused },
+      databases: databases.map((one) => ({ ...one, claimsBefore: claimsOf(one) })),
+    };
   });
 }
 
@@ -199,12 +192,8 @@ function writeHead(
   return sequence;
 }
 
-interface Contents extends Pick<Published, keyof Place | 'content' | 'claims'> {
-  readonly lines: readonly string[];
-}
-
 /** The lines of each place, in the order of the keys. */
-function contentsOf(exchange: Exchange): Contents[] {
+function contentsOf(exchange: Exchange) {
   const descriptions = new Descriptions();
   /** Revocations, and lines of later versions that name no place. */
   const everywhere: string[] = [];
@@ -292,11 +281,10 @@ const PATIENCE_MS = 60_000;
 /** Locks a folder, which may be shared by machines, by a file. @throws UserError if another process publishes */
 async function lockFolder(folder: string): Promise<Disposable> {
   const path = join(folder, 'publishing.lock');
-  try {
+  const unwritable = `${folder} cannot be written`;
+  orRefusal(unwritable, () => {
     makeFolder(folder);
-  } catch (error) {
-    throw new UserError(`${folder} cannot be written: ${refusalOf(error)}`, { cause: error });
-  }
+  });
   const release = () => {
     rmSync(path, { force: true });
   };
@@ -307,7 +295,7 @@ async function lockFolder(folder: string): Promise<Disposable> {
       return { [Symbol.dispose]: release };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw new UserError(`${folder} cannot be written: ${refusalOf(error)}`, { cause: error });
+        throw new UserError(`${unwritable}: ${refusalOf(error)}`, { cause: error });
     }
     const status = statSync(path, { throwIfNoEntry: false });
     if (status !== undefined && Date.now() - status.mtimeMs > STALE_MS) release();

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseText, type BaseAddress } from '../settings/bases.ts';
+import { baseText, type BaseAddress } from '../settings/address.ts';
 import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { sha256 } from '../system/hash.ts';
@@ -23,7 +23,7 @@ import {
   placeName,
   type Checked,
 } from './installed.ts';
-import { unpack } from './packed.ts';
+import { unpack } from './lines.ts';
 import { sourceAt, type Access, type Source } from './source.ts';
 
 export interface Refresh extends Access {

@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream, copyFileSync, readFileSync, statSy
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { BaseAddress } from '../settings/bases.ts';
+import type { BaseAddress } from '../settings/address.ts';
 import { fileIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { limited } from '../system/limited.ts';

@@ -27,7 +27,7 @@ export async function decideByRecords(
   surroundings: Surroundings,
   { inject, whyNot, override }: Asked,
 ) {
-  const store = await openWithBases(read.site, surroundings);
+  using store = await openWithBases(read.site, surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const means = { store, surroundings, override, inject };
   const { open: program, better } = await OpenProgram.inBetterForms(written, means);
@@ -39,9 +39,7 @@ export async function decideByRecords(
   );
   const others = open.length === 0 ? [] : (store?.findRecords(open, target, compiler) ?? []);
   const decisions = found.map((one) => withOtherDevice(one, others, device));
-  const times = knownTimes(program, store);
-  store?.close();
-  return { ...better, command, inspected, decisions, times };
+  return { ...better, command, inspected, decisions, times: knownTimes(program, store) };
 }
 
 /** A decision without a record, with the device of a record that this device does not use. */

@@ -1,6 +1,6 @@
 // A command of `iree-tuned`: a command of commander with the options, the help and the output that commands share.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Shard } from '../populate/shard.ts';
+import type { Shard } from '../populate/plan.ts';
 import { STRATEGIES } from '../search/index.ts';
 import type { Filter } from '../store/filter.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';

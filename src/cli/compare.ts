@@ -14,7 +14,7 @@ import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { measuringToolsAt, named, PassedThroughError, readableCommand } from './input.ts';
 import { page, sentences } from './output.ts';
-import { refusalOf, writeWhole } from '../system/user-files.ts';
+import { orRefusal, writeWhole } from '../system/user-files.ts';
 
 interface Options {
   readonly json?: string;
@@ -67,11 +67,9 @@ async function compareModel(model: string, { json }: Options, cli: CliCommand): 
 /** Before the work of minutes. @throws UserError for a folder that cannot be written */
 function checkFolder(file: string): void {
   const folder = dirname(resolve(file));
-  try {
+  orRefusal(`--json ${file}: ${folder} cannot be written`, () => {
     accessSync(folder, constants.W_OK);
-  } catch (error) {
-    throw new UserError(`--json ${file}: ${folder} cannot be written: ${refusalOf(error)}`, { cause: error });
-  }
+  });
 }
 
 function textOf(model: string, { device }: Site, comparison: Comparison): string {

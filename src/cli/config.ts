@@ -8,12 +8,10 @@ import { page, sentences } from './output.ts';
 export const config = new CliCommand('config', 'show each setting, its origin, and the settings files')
   .json()
   .examples(['iree-tuned config', 'all settings and their origins'])
-  .action((_, command: CliCommand) => {
-    showConfig(command);
-  });
+  .action(showConfig);
 
 /** Ends with 1 where a setting is invalid. */
-function showConfig(command: CliCommand): void {
+function showConfig(_: unknown, command: CliCommand): void {
   const { origins, files, problems, refused } = command.settings();
   const node = process.env['IREE_TUNED_NODE'] ? 'IREE_TUNED_NODE' : 'default';
   const settings = [

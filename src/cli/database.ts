@@ -59,31 +59,6 @@ export function isThere({ settings: { database } }: Surroundings): boolean {
   }
 }
 
-/**
- * Reads from the database.
- * @throws UserError without a database
- */
-export async function reading<T>(surroundings: Surroundings, read: (store: Store) => T): Promise<T> {
-  const store = await openToRead(surroundings);
-  try {
-    return read(store);
-  } finally {
-    store.close();
-  }
-}
-
-/** All lines of the database, to read and write. The caller closes it. */
-export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>
+/** All lines of the database, to read and write. */
+export const openLines = ({ settings }: Surroundings): Exchange =>
   openExchange(settings.database, { readonly: settings.readonly, onMigrated: warn });
-
-export async function exchanging<T>(
-  surroundings: Surroundings,
-  use: (exchange: Exchange) => T | Promise<T>,
-): Promise<T> {
-  const exchange = openWholeDatabase(surroundings);
-  try {
-    return await use(exchange);
-  } finally {
-    exchange.close();
-  }
-}

@@ -19,11 +19,10 @@ const ls = new CliCommand('ls', 'list the devices of the database')
     const surroundings = command.surroundings();
     const form = await describeDeviceHere(surroundings);
     const here = typeof form === 'string' ? null : deviceKey(form);
-    const store = await withInstalled(await openIfThere(surroundings), surroundings);
+    using store = await withInstalled(await openIfThere(surroundings), surroundings);
     if (store === null) throw missingDatabase(surroundings);
     const known = store.devices();
     const listed = listedDevices(text === undefined ? known : devicesLike(text, known), here, store);
-    store.close();
     command.printTable(
       listed,
       ['name', 'records', 'last seen', 'key', 'class'],
@@ -72,13 +71,12 @@ const name = new CliCommand('name', 'name a device, so that builds with for-devi
     if (typeof found === 'string' && text === undefined) throw new UserError(found);
     const form = typeof found === 'string' ? null : storedDevice(found);
     const here = form && { key: deviceKey(form), form };
-    const store = await withInstalled(await openDatabase(surroundings), surroundings);
+    using store = await withInstalled(await openDatabase(surroundings), surroundings);
     const device = text === undefined ? here! : oneDevice(text, store.devices());
     const before = store.devices().find((one) => one.name === wanted);
     store.nameDevice(wanted, device);
     const named = store.devices().filter(({ key }) => key === device.key);
     const listed = listedDevices(named, here?.key ?? null, store);
-    store.close();
     const isMoved = before !== undefined && before.key !== device.key;
     command.print(listed, () =>
       sentences(`${wanted} is now ${device.key}`, ...(isMoved ? [`${before.key} has lost its name`] : [])),

@@ -1,4 +1,4 @@
-// The doctor's findings about the machine of a runner: flags of the compiler for it, its clock, and the smallest gain that it can show.
+// The doctor's findings, and those about the machine of a runner: flags of the compiler for it, its clock, and the smallest gain that it can show.
 import { join } from 'node:path';
 import { flagsFor } from '../backend/llvm-cpu/flags-for.ts';
 import { describeDevice as describeCpu } from '../backend/llvm-cpu/cpu.ts';
@@ -12,7 +12,19 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { textIn } from '../system/files.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
-import { finding, type Finding } from './finding.ts';
+
+/** A finding of the doctor about one thing. */
+export interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly found: string;
+  /** How to fix the problem; null without a problem. */
+  readonly remedy: string | null;
+}
+
+export const finding = (what: string, found: string, remedy: string | null = null): Finding => ({
+  ...{ what, ok: remedy === null, found, remedy },
+});
 
 /** Rows, columns and sum of the product that is timed against itself. */
 const SIZE = 256;

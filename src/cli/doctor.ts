@@ -21,8 +21,7 @@ import type { Store } from '../store/store.ts';
 import { compilerOf } from '../populate/site.ts';
 import { counted, lastLine } from '../system/format.ts';
 import { CliCommand } from './command.ts';
-import { checkRunner } from './doctor-runner.ts';
-import { finding, type Finding } from './finding.ts';
+import { checkRunner, finding, type Finding } from './doctor-runner.ts';
 import { describeDeviceHere } from './input.ts';
 import { page, warn } from './output.ts';
 import { stateOf } from './team/bases.ts';
@@ -142,9 +141,8 @@ function whyNotRun(run: string | { readonly stderr: Buffer } | null, { settings 
 
 /** The content of the database, and its invalid rows. */
 function checkContent(database: string, readonly: boolean, whyReadonly: string | null): Finding {
-  const exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
+  using exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
   const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
-  exchange.close();
   const broken = Object.entries(unsound).filter(([, count]) => count > 0);
   const on = fileSystemName(database);
   const found = [

@@ -23,13 +23,13 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { settableSizes, settableLines } from '../report/dynamic-sizes.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable } from '../report/text.ts';
-import { counted, formatRatio } from '../system/format.ts';
+import { counted, intervalText } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { openDatabase } from './database.ts';
 import { inspectEach, type InspectedPart } from './input.ts';
-import { withInterrupts } from './interrupt.ts';
+import { interrupts } from './interrupt.ts';
 import { because } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
 
@@ -115,15 +115,10 @@ async function completed(
   surroundings: Surroundings,
 ): Promise<ProgramTimes> {
   if (decided.times.dispatches.length === 0 || surroundings.settings.readonly) return decided.times;
-  const store = await openDatabase(surroundings);
-  try {
-    return await withInterrupts(async ({ finishEarly }) => {
-      const { times } = await measureLoss(decided, false, store, surroundings, finishEarly);
-      return times;
-    });
-  } finally {
-    store.close();
-  }
+  using store = await openDatabase(surroundings);
+  using signals = interrupts();
+  const { times } = await measureLoss(decided, false, store, surroundings, signals.finishEarly);
+  return times;
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;
@@ -134,15 +129,14 @@ function describe(operation: ExplainedOperation, sourceAt: (location: string) =>
   const { location, workload, outcome, code, reason, configuration, speedup, landed } = operation;
   const label = code === 'search-unfinished' ? 'unfinished' : outcome;
   const source = sourceAt(location);
-  const gain =
-    speedup === null || speedup.ratio === 1
-      ? reason
-      : `${reason} (99% interval ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})`;
   return [
     page.paint('bold', `${printable(location)}  ${operation.operation}`),
     ...(source === null ? [] : [source]),
     ...(workload === null ? [] : [indented(workload)]),
-    indented(`${label}: ${gain}`).replace(label, page.paint(COLOURS[outcome], label)),
+    indented(`${label}: ${reason}${intervalText(speedup)}`).replace(
+      label,
+      page.paint(COLOURS[outcome], label),
+    ),
     ...(configuration === null || configuration.kind === 'default'
       ? []
       : [indented(configurationKey(configuration))]),

@@ -19,7 +19,7 @@ import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { unknownSizes } from '../report/dynamic-sizes.ts';
-import { refusalOf } from '../system/user-files.ts';
+import { orRefusal } from '../system/user-files.ts';
 import { warn } from './output.ts';
 
 /** The wrapper would pass an input through. */
@@ -137,11 +137,9 @@ export function readableCommand(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<Command> {
-  try {
+  orRefusal(`${input}: the input cannot be read`, () => {
     if (input !== '-') accessSync(input, constants.R_OK);
-  } catch (error) {
-    throw new UserError(`${input}: the input cannot be read: ${refusalOf(error)}`, { cause: error });
-  }
+  });
   if (statSync(input, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new UserError(`${input} is a folder: name a file with MLIR in it`);
   return commandFor(input, withTarget(flags), surroundings);

@@ -2,14 +2,11 @@
 import { warn } from './output.ts';
 
 /**
- * Runs an action with two signals. The first Ctrl-C sets `finishEarly`: searches decide by their trials. The second sets `abort`:
- * everything ends at once.
+ * Two signals until `using` ends. The first Ctrl-C sets `finishEarly`: searches decide by their trials. The second sets `abort`: everything
+ * ends at once.
  * @param clear removes the progress of searches; undefined for an action without searches
  */
-export async function withInterrupts<T>(
-  action: (signals: { readonly finishEarly: AbortSignal; readonly abort: AbortSignal }) => Promise<T>,
-  clear?: () => void,
-): Promise<T> {
+export function interrupts(clear?: () => void) {
   const [finishEarly, abort] = [new AbortController(), new AbortController()];
   const interrupt = () => {
     const isFirst = !finishEarly.signal.aborted;
@@ -19,9 +16,8 @@ export async function withInterrupts<T>(
     warn('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
   };
   process.on('SIGINT', interrupt);
-  try {
-    return await action({ finishEarly: finishEarly.signal, abort: abort.signal });
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
+  return {
+    ...{ finishEarly: finishEarly.signal, abort: abort.signal },
+    [Symbol.dispose]: () => process.off('SIGINT', interrupt),
+  };
 }

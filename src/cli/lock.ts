@@ -128,17 +128,12 @@ async function lockAll(wanted: readonly Wanted[], old: Lock, path: string): Prom
   const entries: LockedProgram[] = [];
   for (const { input, flags, surroundings: own } of wanted)
     for (const { surroundings: one, ...written } of await inspectEach(input, flags, own)) {
-      const store = await openWithBases(written.inspected.site, one);
-      try {
-        entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
-      } finally {
-        store?.close();
-      }
+      using store = await openWithBases(written.inspected.site, one);
+      entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
     }
   return entries;
 }
 
-/** Most listed reasons. */
 const MOST_REASONS = 4;
 
 /** A line for each entry that is new (`+`), gone (`-`) or changed (`~`). A diff of the file has a line for each workload. */

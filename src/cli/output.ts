@@ -7,7 +7,6 @@ export const page = pageOn(process.stdout);
 /** Sentences, one a line, without control characters. */
 export const sentences = (...texts: readonly string[]): string => printableLines(texts.join('\n'));
 
-/** Prints a message on stderr. */
 export function warn(message: string): void {
   const name = pageOn(process.stderr).paint('bold', 'iree-tuned:');
   process.stderr.write(`${name} ${printableLines(message)}\n`);

@@ -16,8 +16,7 @@ import {
 } from '../compat/measurement.ts';
 import { operationsOf, splitKSlices } from '../compat/operation.ts';
 import { patternsOf } from '../compat/patterns.ts';
-import { consoleBlock, type Tags } from '../compat/report.ts';
-import { writeReport } from '../compat/run-log.ts';
+import { consoleBlock, writeReport, type Tags } from '../compat/report.ts';
 import { boundOf, lossOf, type DeviceRates } from '../report/loss.ts';
 import { lossText } from '../report/loss-text.ts';
 import { knownRates, ratesPlaceOf } from '../running/known-rates.ts';
@@ -34,7 +33,7 @@ import { openDatabase } from './database.ts';
 import { UsageError } from './failure.ts';
 import { inspectInput, siteAt, withTarget } from './input.ts';
 import { decideByRecords } from './by-records.ts';
-import { withInterrupts } from './interrupt.ts';
+import { interrupts } from './interrupt.ts';
 import { page, warn } from './output.ts';
 import { type Measured, readSpaceFile, restricted, search } from './search.ts';
 
@@ -76,7 +75,7 @@ async function profileInput(input: string | undefined, options: Options, command
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
   const surroundings = command.surroundings();
-  const store = await openDatabase(surroundings);
+  using store = await openDatabase(surroundings);
   const { measured, input: read } = await readOperations(input, options, command.flags, store, surroundings);
   const { site } = measured;
   if (site.whyNotHere !== null) throw new UserError(`${input ?? 'profile'}: ${site.whyNotHere.reason}`);
@@ -99,7 +98,6 @@ async function profileInput(input: string | undefined, options: Options, command
   const lost = input === undefined ? null : await lossOfInput(input, command.flags, store, surroundings);
   const rates = knownRates(ratesPlaceOf(site), store);
   const found = profiled(all, store, site, slices).filter(({ key }) => works.some((one) => one.key === key));
-  store.close();
 
   const every = found.flatMap(allOf).filter((one) => patterns.isWanted(dispatchName(one)));
   // A pattern may match any candidate.
@@ -139,11 +137,6 @@ const tagsOf = (text = ''): Tags =>
       return [name, value];
     });
 
-interface Asked {
-  readonly measured: Measured;
-  readonly input: Pick<Input, 'reading' | 'operations'>;
-}
-
 /** The operations of the input, or of a sweep's shapes, which are measured alone as `iree-tuned tune` measures them. */
 async function readOperations(
   input: string | undefined,
@@ -151,7 +144,7 @@ async function readOperations(
   flags: readonly string[],
   store: Store,
   surroundings: Surroundings,
-): Promise<Asked> {
+): Promise<{ measured: Measured; input: Pick<Input, 'reading' | 'operations'> }> {
   if ((input !== undefined) === isSwept(options))
     throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
   if (input !== undefined) {
@@ -187,9 +180,8 @@ async function lossOfInput(
 ): Promise<string> {
   const asked = await inspectInput(input, flags, surroundings);
   const decided = await decideByRecords(asked, surroundings, { whyNot: () => because('no-record') });
-  const { times, whyNot } = await withInterrupts(({ finishEarly }) =>
-    measureLoss(decided, true, store, surroundings, finishEarly),
-  );
+  using signals = interrupts();
+  const { times, whyNot } = await measureLoss(decided, true, store, surroundings, signals.finishEarly);
   const loss = lossOf(times.dispatches, times.wholeSeconds, times.rates);
   return [
     ...(loss === null ? [] : [lossText(loss, page)]),

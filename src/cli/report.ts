@@ -40,7 +40,7 @@ async function writeReport(
   const { filter } = command;
   const isMeant = (key: RecordKey) => fits(key, filter) && contains(key, text);
   const assets = readAssets();
-  const store = await openToRead(surroundings);
+  using store = await openToRead(surroundings);
   const devices = store.devices();
   const ratesOf = (place: Omit<RecordKey, 'workload'>) => knownRates(ratesPlaceAt(place, devices), store);
   const losses = notedLosses(store).filter((one) => isMeant({ ...one, workload: one.name }));
@@ -58,7 +58,6 @@ async function writeReport(
       filter: chosen,
     },
   });
-  store.close();
   const page = pageText(data, assets);
   writeWhole(output, page);
   const bytes = Buffer.byteLength(page);

@@ -13,7 +13,7 @@ import { DEFAULT_EFFORT } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
 import { UserError } from '../system/user-error.ts';
 import { readText } from '../system/user-files.ts';
-import { withInterrupts } from './interrupt.ts';
+import { interrupts } from './interrupt.ts';
 import { warn } from './output.ts';
 
 /** A site, the command whose tools measure, and the seconds that were spent before. */
@@ -49,23 +49,17 @@ export async function search(
   const tools = findMeasuringTools(command.compiler, env, surroundings);
   const seconds = settings.budgetSeconds - waitedSeconds;
   if (works.length > 0) terminal.begin(works.length, seconds);
-  try {
-    return await withInterrupts(
-      ({ finishEarly, abort }) =>
-        tuneWorkloads(works, store, site, tools, surroundings, {
-          ...{ givenSeconds: settings.budgetSeconds, budgetSeconds: seconds },
-          ...{ signal: abort, finishEarly, again },
-          strategy: STRATEGIES[strategy]!,
-          effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
-          onProgress: (progress) => {
-            if (!finishEarly.aborted) terminal.progress(progress);
-          },
-        }),
-      terminal.clear,
-    );
-  } finally {
-    terminal.clear();
-  }
+  using signals = interrupts(terminal.clear);
+  const { finishEarly, abort } = signals;
+  return await tuneWorkloads(works, store, site, tools, surroundings, {
+    ...{ givenSeconds: settings.budgetSeconds, budgetSeconds: seconds },
+    ...{ signal: abort, finishEarly, again },
+    strategy: STRATEGIES[strategy]!,
+    effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
+    onProgress: (progress) => {
+      if (!finishEarly.aborted) terminal.progress(progress);
+    },
+  }).finally(terminal.clear);
 }
 
 /**

@@ -1,7 +1,7 @@
 // `iree-tuned stats`
 import { forgetBuilds, loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
 import { statisticsOf, sumOfCounts, type Counts, type Statistics } from '../report/counts.ts';
-import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts';
+import { formatDuration, formatRatio, formatSeconds, percent } from '../system/format.ts';
 import { printable } from '../report/text.ts';
 import { meaningOf } from '../system/reason.ts';
 import { CliCommand, wholeNumber } from './command.ts';
@@ -92,7 +92,7 @@ export function describeStatistics({
       ['  injected but not applied', operations.notApplied],
       ...(hitRate === null
         ? []
-        : [['hit rate', `${(hitRate * 100).toFixed(0)}%`, `of ${looked} that are not skipped`] as const]),
+        : [['hit rate', percent(hitRate), `of ${looked} that are not skipped`] as const]),
     ],
     why('why compiles were not changed', reasons.unchanged),
     why('why compiles were left untuned after all', reasons.fallback),

@@ -5,10 +5,10 @@ import { moduleNotes, type ModuleNote, type NotedOperations } from '../report/mo
 import type { Surroundings } from '../settings/surroundings.ts';
 import { isRevoked } from '../store/claim.ts';
 import type { Revocation } from '../store/store.ts';
-import { counted, formatRatio } from '../system/format.ts';
+import { counted, intervalText, timeText } from '../system/format.ts';
 import { fileSha256 } from '../system/hash.ts';
 import { UserError } from '../system/user-error.ts';
-import { refusalOf } from '../system/user-files.ts';
+import { orRefusal } from '../system/user-files.ts';
 import { printable } from '../report/text.ts';
 import { CliCommand } from './command.ts';
 import { openIfThere } from './database.ts';
@@ -29,7 +29,8 @@ export const which = new CliCommand(
   .action(async (path: string, _, command: CliCommand) => {
     const surroundings = command.surroundings();
     const note = noteOf(path, surroundings);
-    const all = await revocations(surroundings);
+    using store = await withInstalled(await openIfThere(surroundings), surroundings);
+    const all = store?.revocations() ?? [];
     const operations = note.operations.map((one) => ({ ...one, revoked: revocationOf(one, all) }));
     const { identity: sha256, ...about } = note;
     command.print({ sha256, ...about, operations }, () => described(path, note, operations));
@@ -37,29 +38,13 @@ export const which = new CliCommand(
 
 /** @throws UserError for an unreadable file, and for bytes that no tuned build here has delivered */
 function noteOf(path: string, { cacheDirectory }: Surroundings): ModuleNote {
-  const digest = digestOf(path);
+  const digest = orRefusal(`${path} cannot be read`, () => fileSha256(path));
   const note = moduleNotes.recall(cacheDirectory, digest);
   if (note !== null) return note;
   throw new UserError(
     `no tuned build on this machine delivered ${path} (SHA-256 ${digest}): it is untuned, or from another machine or cache folder, or its build ` +
       'is older than a year. A build with --iree-tuned-explain=FILE writes the same facts to FILE',
   );
-}
-
-function digestOf(path: string): string {
-  try {
-    return fileSha256(path);
-  } catch (error) {
-    throw new UserError(`${path} cannot be read: ${refusalOf(error)}`, { cause: error });
-  }
-}
-
-/** Revocations of the database and the bases here. */
-async function revocations(surroundings: Surroundings): Promise<readonly Revoked[]> {
-  const store = await withInstalled(await openIfThere(surroundings), surroundings);
-  const all = store?.revocations() ?? [];
-  store?.close();
-  return all;
 }
 
 /** The revocation that covers a record by now; null for none. */
@@ -103,14 +88,10 @@ function describe(
 ): string {
   const others = count - locations.length;
   const places = [...locations, ...(others > 0 ? [`${others} more`] : [])].join(', ');
-  const interval =
-    speedup === null || speedup.ratio === 1
-      ? ''
-      : ` (99% interval ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})`;
   const lines = [
     workload!,
     configurationKey(configuration!),
-    reason + interval,
+    reason + intervalText(speedup),
     `from: ${source!}`,
     ...(record
       ? [
@@ -132,5 +113,3 @@ function describe(
         ]),
   ].join('\n');
 }
-
-const timeText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;

@@ -46,21 +46,15 @@ export async function keepCandidates(
   });
 }
 
-/** A program in MLIR, and the flags to compile it. */
-interface CandidateProgram {
-  readonly text: string;
-  readonly flags: readonly string[];
-}
-
 /**
- * A function that applies one configuration to generated operands, with comments about how to compile it. Null for a dispatch, which exists in
- * its program only, and where the compiler fails before the phase of the candidate.
+ * A function that applies one configuration to generated operands, with comments about how to compile it, and the flags to compile it. Null for
+ * a dispatch, which exists in its program only, and where the compiler fails before the phase of the candidate.
  */
 export async function candidateProgram(
   { workload, configuration }: Pick<Measurement, 'workload' | 'configuration'>,
   site: Site,
   workDirectory: string,
-): Promise<CandidateProgram | null> {
+) {
   if (needsProgram(workload)) return null;
   const phase = candidatePhase(workload);
   const toolchain = {
@@ -88,19 +82,13 @@ export async function candidateProgram(
   return { text, flags };
 }
 
-/** Limit of one compile. */
 const COMPILE_SECONDS = 60;
 
-export interface Compiled {
-  /** The default and the configurations that compile, without times. */
-  readonly found: readonly Profiled[];
-  /** The other configurations, each with the compiler's message. */
-  readonly refused: readonly string[];
-}
-
 /**
+ * Compiles the configurations that a strategy proposes.
  * @param limits a strategy by its name, and configurations of each workload
  * @param slices of split reductions, a flag of the compiler; null for none
+ * @returns the default and the configurations that compile, without times; and the others, each with the compiler's message
  */
 export const compileOnly = (
   works: readonly Work[],
@@ -108,7 +96,7 @@ export const compileOnly = (
   limits: { readonly strategy: string; readonly trials: number },
   slices: number | null,
   { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
-): Promise<Compiled> =>
+) =>
   withScratchFolder(cacheDirectory, 'variants', async (folder) => {
     const compile = compilerIn(folder, site);
     const place = placeOf(site);

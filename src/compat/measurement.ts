@@ -5,6 +5,7 @@ import { spaceSize } from '../search/space.ts';
 import type { Site } from '../site/site.ts';
 import type { RecordKey, Store, Trial, TuningRecord } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
+import { pick } from '../system/data.ts';
 import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -69,7 +70,15 @@ export function measurementsOf(
         ...{ ...about, configuration, seconds, ratio, low: null, high: null, message },
         verification: outcome === 'wrong-result' ? 'FAILED' : 'Not verified',
       })),
-    best: own && fromDecision(about, own),
+    best: own && {
+      ...{
+        ...about,
+        configuration: own.configuration,
+        ...pick(own.evidence, ['seconds', 'ratio', 'low', 'high']),
+      },
+      // A decision requires a verified output.
+      ...{ verification: 'SUCCESS', message: null },
+    },
   };
 }
 
@@ -128,15 +137,6 @@ export const allOf = ({ stock, others, best }: Measurements): Measurement[] => [
   ...others.toReversed(),
   ...(best === null ? [] : [best]),
 ];
-
-const fromDecision = (
-  about: About,
-  { configuration, evidence: { seconds, ratio, low, high } }: Decided,
-): Measurement => ({
-  ...{ ...about, configuration, seconds, ratio, low, high, message: null },
-  // A decision requires a verified output.
-  verification: 'SUCCESS',
-});
 
 /** Floating-point operations per second in 10^9; null if not measured. */
 export const gflopsOf = ({

@@ -1,8 +1,12 @@
-// Reads the URL of the fleet's server. The driver's own parser (pg-connection-string) is no use: it accepts unknown parameters, prints
-// warnings, and decodes a password with both a space and `%2F` wrongly.
-import { readFileSync } from 'node:fs';
+// The address of the fleet's server and its password. The driver's own parser (pg-connection-string) is no use: it accepts unknown
+// parameters, prints warnings, and decodes a password with both a space and `%2F` wrongly. Nor is the package `pgpass`: it skips lines
+// under 11 characters, misreads `\\:`, and prints warnings.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { withoutPassword } from '../settings/address.ts';
+import { homeDirectory } from '../settings/files.ts';
 import { userName } from '../store/author.ts';
+import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 
 export interface Address {
@@ -13,16 +17,14 @@ export interface Address {
   /** Undefined if the URL has none. */
   readonly password: string | undefined;
   readonly database: string;
-  readonly tls: Tls | null;
+  readonly tls: {
+    /** Whether the certificate must match the host and have a trusted issuer. */
+    readonly verified: boolean;
+    /** PEM certificates to trust instead of the system's. */
+    readonly authorities: string | undefined;
+  } | null;
   /** The URL without its password, for messages. */
   readonly shown: string;
-}
-
-export interface Tls {
-  /** Whether the certificate must match the host and have a trusted issuer. */
-  readonly verified: boolean;
-  /** PEM certificates to trust instead of the system's. */
-  readonly authorities: string | undefined;
 }
 
 const DEFAULT_PORT = 5432;
@@ -73,7 +75,7 @@ function portOf(text: string, shown: string): number {
 
 const isLocal = (host: string) => host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
 
-function tlsOf(parameters: URLSearchParams, host: string, shown: string): Tls | null {
+function tlsOf(parameters: URLSearchParams, host: string, shown: string): Address['tls'] {
   const mode = parameters.get('sslmode') ?? (isLocal(host) ? 'disable' : 'verify-full');
   const file = parameters.get('sslrootcert');
   switch (mode) {
@@ -96,4 +98,36 @@ function readAuthorities(file: string, shown: string): string {
   } catch (error) {
     throw new UserError(`${shown}: sslrootcert=${file} cannot be read`, { cause: error });
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The password of the URL, else `PGPASSWORD`, else from `PGPASSFILE` or `~/.pgpass`; empty for none. */
+export function passwordFor(address: Address, env: Environment): string {
+  return address.password ?? env['PGPASSWORD'] ?? findPassword(readFile(env), address) ?? '';
+}
+
+/** The text of the password file. It ignores a file that others may read, as PostgreSQL does. */
+function readFile(env: Environment): string {
+  const path = env['PGPASSFILE'] ?? join(homeDirectory(env), '.pgpass');
+  return resultOr(() => ((statSync(path).mode & 0o077) === 0 ? readFileSync(path, 'utf8') : ''), '');
+}
+
+/**
+ * The password of the first line `host:port:database:user:password` that matches; null for none. `*` matches any value. A backslash
+ * escapes a colon or a backslash.
+ */
+export function findPassword(
+  text: string,
+  { host, port, database, user }: Pick<Address, 'host' | 'port' | 'database' | 'user'>,
+): string | null {
+  const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue;
+    const fields = [...line.matchAll(/((?:[^:\\]|\\.)*)(?::|$)/g)].map(([, field]) => field!);
+    if (fields.length < 5) continue;
+    const plain = fields.slice(0, 5).map((field) => field.replace(/\\(.)/g, '$1'));
+    if (wanted.every((value, i) => fields[i] === '*' || plain[i] === value)) return plain[4]!;
+  }
+  return null;
 }

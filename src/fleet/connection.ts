@@ -4,14 +4,9 @@ import type Driver from 'pg';
 import type { Client } from 'pg';
 import type { Address } from './address.ts';
 
-export interface Connection {
-  /**
-   * Rows of one statement, or of all statements of a text without values. Queries run one after the other. Rejects with the driver's error,
-   * or with an error about the time limit. Any error but the server's closes the connection; the next query opens a new one.
-   */
-  query(text: string, values: readonly unknown[], limitMs: number): Promise<readonly unknown[]>;
-  close(): void;
-}
+export type Row = Readonly<Record<string, unknown>>;
+
+export type Connection = ReturnType<typeof openConnection>;
 
 /** Whether the server itself reported the error. */
 const isFromServer = (error: unknown): boolean =>
@@ -21,11 +16,7 @@ const isFromServer = (error: unknown): boolean =>
  * Connects at the first query, and again after a failure. The driver's own limits exclude the name look-up and need the server's consent,
  * so this destroys the socket instead.
  */
-export function openConnection(
-  address: Address,
-  password: string,
-  application = 'iree-compile-tuned',
-): Connection {
+export function openConnection(address: Address, password: string, application = 'iree-compile-tuned') {
   let live: { readonly client: Client; readonly socket: Socket } | null = null;
   const drop = () => {
     live?.socket.destroy();
@@ -82,14 +73,18 @@ export function openConnection(
     const { default: driver } = await import('pg');
     return within(limitMs, async () => {
       const client = await connect(driver);
-      const result = await client.query<Record<string, unknown>>(text, [...values]);
+      const result = await client.query<Row>(text, [...values]);
       // For several statements the driver returns a list, against its types.
       return [result].flat().flatMap(({ rows }) => rows);
     });
   };
 
   return {
-    query(text, values, limitMs) {
+    /**
+     * Rows of one statement, or of all statements of a text without values. Queries run one after the other. Rejects with the driver's error,
+     * or with an error about the time limit. Any error but the server's closes the connection; the next query opens a new one.
+     */
+    query(text: string, values: readonly unknown[], limitMs: number): Promise<readonly Row[]> {
       const result = last.then(() => run(text, values, limitMs));
       last = result
         .catch(async () => {

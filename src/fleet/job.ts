@@ -29,7 +29,6 @@ export type Job = Place & {
   readonly budgetSeconds?: number;
 } & ({ readonly workload: string; readonly form: Workload } | { readonly program: ProgramFile });
 
-/** Time limit of a job. */
 export const LONGEST_JOB_SECONDS = 6 * 3600;
 
 const key = v.pipe(v.string(), v.minLength(1), v.maxLength(LONGEST_KEY));
@@ -70,7 +69,6 @@ export function readJob(data: unknown, { target, compiler, device }: Place): Job
   return isOurs ? output : 'this job is for another target, compiler or device';
 }
 
-/** Whether a job needs a later version of this program. */
 export function isOfLaterVersion(data: unknown): boolean {
   if (!isObject(data) || !Number.isSafeInteger(data['version'])) return false;
   const { version, workload, form } = data;

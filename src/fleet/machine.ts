@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resultOr } from '../system/result-or.ts';
 import { sha256 } from '../system/hash.ts';
-import type { QueueDatabase } from './database.ts';
+import type { ServerDatabase } from './database.ts';
 
 /** "IREt" in ASCII. */
 const LOCK_CLASS = 0x49524574;
@@ -13,18 +13,15 @@ const LOCK_CLASS = 0x49524574;
 const bootId = (): string =>
   resultOr(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), hostname());
 
-export interface MachineLock {
-  /** Takes or keeps the lock. Returns false if another worker has it. A new connection takes it again. */
-  hold(): Promise<boolean>;
-  release(): Promise<void>;
-}
+export type MachineLock = ReturnType<typeof machineLock>;
 
 /** @param machine identifies the machine; its boot id by default */
-export function machineLock(database: QueueDatabase, machine: string = bootId()): MachineLock {
+export function machineLock(database: ServerDatabase, machine: string = bootId()) {
   // Positive, because pg_locks shows both halves unsigned.
   const values = [LOCK_CLASS, parseInt(sha256(machine).slice(0, 8), 16) >>> 1];
   return {
-    async hold() {
+    /** Takes or keeps the lock. Returns false if another worker has it. A new connection takes it again. */
+    async hold(): Promise<boolean> {
       const [row] = await database.rows(
         `SELECT CASE WHEN EXISTS (
            SELECT FROM pg_locks
@@ -36,7 +33,7 @@ export function machineLock(database: QueueDatabase, machine: string = bootId())
       );
       return row?.['held'] === true;
     },
-    async release() {
+    async release(): Promise<void> {
       await database.rows('SELECT pg_advisory_unlock($1::integer, $2::integer)', values);
     },
   };

@@ -1,7 +1,7 @@
 // Submits the misses of builds.
-import { missesIn } from '../base/misses.ts';
+import { missesIn } from '../base/inbox.ts';
 import { isObject } from '../system/data.ts';
-import type { QueueDatabase } from './database.ts';
+import type { ServerDatabase } from './database.ts';
 import { jobKey, queueName, readJob, type Place } from './job.ts';
 import { openQueue, type PlannedJob } from './queue.ts';
 
@@ -11,7 +11,7 @@ import { openQueue, type PlannedJob } from './queue.ts';
  */
 export async function submitMisses(
   folder: string,
-  database: QueueDatabase,
+  database: ServerDatabase,
   author?: string,
 ): Promise<number> {
   const { values, remove } = missesIn(folder);

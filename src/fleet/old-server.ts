@@ -10,19 +10,16 @@ import { keysOf } from '../store/subject.ts';
 import { parseJson } from '../store/validate.ts';
 import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
-import { readAddress, type Address } from './address.ts';
-import { openConnection } from './connection.ts';
-import { failureOf } from './failure.ts';
-import { passwordFor } from './password-file.ts';
+import type { Place } from '../base/head.ts';
+import { withoutPassword } from '../settings/address.ts';
+import type { Row } from './connection.ts';
+import { serverDatabase, type ServerDatabase, type ServerError } from './database.ts';
 
 /** Limit of one statement. */
 const LIMIT_MS = 60_000;
 
 /** Version of the arguments and results of the server's functions. */
 const PROTOCOL = 1;
-
-/** A server has claims and marks by target and compiler. */
-export type Place = Pick<RecordKey, 'target' | 'compiler'>;
 
 export interface Contents {
   /** The URL without its password. */
@@ -55,16 +52,12 @@ export async function readOldServer(
   known: () => Promise<readonly Place[]>,
   into: Pick<Exchange, 'receive'>,
 ): Promise<Contents> {
-  const address = readAddress(url);
-  const password = passwordFor(address, env);
-  const connection = openConnection(address, password);
-  const query: Query = async (text, values = []) => {
-    try {
-      return (await connection.query(text, values, LIMIT_MS)) as Row[];
-    } catch (error) {
-      throw new UserError(reasonOf(error, address, password));
-    }
-  };
+  using database = serverDatabase(url, env, undefined, LIMIT_MS);
+  const server = withoutPassword(url);
+  const query: Query = (text, values) =>
+    database.rows(text, values).catch((error: unknown) => {
+      throw new UserError(reasonOf(error as ServerError, server));
+    });
   const added: Partial<Record<Line['type'], number>> = {};
   let [kept, refused] = [0, 0];
   const problems: string[] = [];
@@ -75,36 +68,31 @@ export async function readOldServer(
     kept += received.kept;
     for (const { reason } of received.refused) if (refused++ < MOST_PROBLEMS) problems.push(reason);
   };
-  try {
-    const { owns, tries } = await rightsOf(query, address);
-    await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    if (owns) receive(await query(ALL_PARTS));
-    const places = owns ? ((await query(ALL_PLACES)) as unknown as Place[]) : await known();
-    const subjects = new Map<string, object>();
-    // A pull without a place returns the revocations.
-    for (const place of [{}, ...places])
-      for await (const lines of pagesOf(query, address, place)) {
-        receive(lines);
-        for (const line of lines)
-          if (isObject(line) && 'workload' in line) {
-            const subject = keysOf(line as unknown as RecordKey);
-            subjects.set(JSON.stringify(subject), subject);
-          }
-      }
-    if (tries)
-      for (const subject of owns ? await query(TRIED_SUBJECTS) : subjects.values())
-        receive((await ask(query, address, 'trials', subject)).lines);
-    return {
-      ...{ server: address.shown, lines: added, kept, refused, problems },
-      ...{ places, hasAllPlaces: owns, hasTrials: tries },
-    };
-  } finally {
-    connection.close();
-  }
+  const { owns, tries } = await rightsOf(query, server);
+  await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  if (owns) receive(await query(ALL_PARTS));
+  const places = owns ? ((await query(ALL_PLACES)) as unknown as Place[]) : await known();
+  const subjects = new Map<string, object>();
+  // A pull without a place returns the revocations.
+  for (const place of [{}, ...places])
+    for await (const lines of pagesOf(query, server, place)) {
+      receive(lines);
+      for (const line of lines)
+        if (isObject(line) && 'workload' in line) {
+          const subject = keysOf(line as unknown as RecordKey);
+          subjects.set(JSON.stringify(subject), subject);
+        }
+    }
+  if (tries)
+    for (const subject of owns ? await query(TRIED_SUBJECTS) : subjects.values())
+      receive((await ask(query, server, 'trials', subject)).lines);
+  return {
+    ...{ server, lines: added, kept, refused, problems },
+    ...{ places, hasAllPlaces: owns, hasTrials: tries },
+  };
 }
 
-type Row = Readonly<Record<string, unknown>>;
-type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+type Query = ServerDatabase['rows'];
 
 /** Rows like part lines. */
 const ALL_PARTS = PARTS.map(
@@ -129,31 +117,31 @@ const TRIED_SUBJECTS = `
   WHERE EXISTS (SELECT FROM iree_tuned.trial WHERE subject = s.id)`;
 
 /** Whether the login owns the tables, and whether it may ask for trials. */
-async function rightsOf(query: Query, { shown }: Address): Promise<{ owns: boolean; tries: boolean }> {
+async function rightsOf(query: Query, server: string): Promise<{ owns: boolean; tries: boolean }> {
   const [rights] = await query(
     `SELECT pg_has_role(nspowner, 'USAGE') AS owns,
        has_function_privilege('iree_tuned.trials(jsonb)', 'EXECUTE') AS tries
      FROM pg_namespace WHERE nspname = 'iree_tuned'`,
   );
-  if (rights === undefined) throw new UserError(withoutTables(shown));
+  if (rights === undefined) throw new UserError(withoutTables(server));
   return { owns: rights['owns'] === true, tries: rights['tries'] === true };
 }
 
 /** Lines of a place, page by page, with the revocations. */
-async function* pagesOf(query: Query, address: Address, place: object): AsyncGenerator<readonly unknown[]> {
+async function* pagesOf(query: Query, shown: string, place: object): AsyncGenerator<readonly unknown[]> {
   for (let cursor: Row = {}, isLast = false; !isLast;) {
-    const { lines, more, server, epoch, seq } = await ask(query, address, 'pull', { ...place, ...cursor });
+    const { lines, more, server, epoch, seq } = await ask(query, shown, 'pull', { ...place, ...cursor });
     yield lines;
     isLast = more !== true;
     // A server that repeats a page would never end.
-    if (!isLast && !(Number(seq) > Number(cursor['seq'] ?? 0))) throw new UserError(foreign(address.shown));
+    if (!isLast && !(Number(seq) > Number(cursor['seq'] ?? 0))) throw new UserError(foreign(shown));
     cursor = { server, epoch, seq };
   }
 }
 
 async function ask(
   query: Query,
-  { shown }: Address,
+  server: string,
   name: 'pull' | 'trials',
   request: object,
 ): Promise<Row & { readonly lines: readonly unknown[] }> {
@@ -161,7 +149,7 @@ async function ask(
   const [row] = await query(`SELECT iree_tuned.${name}($1) AS answer`, [text]);
   const answer = row?.['answer'];
   if (!isObject(answer) || answer['protocol'] !== PROTOCOL || !Array.isArray(answer['lines']))
-    throw new UserError(foreign(shown));
+    throw new UserError(foreign(server));
   return { ...answer, lines: answer['lines'] };
 }
 
@@ -175,15 +163,14 @@ const withoutTables = (shown: string) =>
 const foreign = (shown: string) =>
   `the server ${shown} sent an answer of unknown form: it is no team's server, or one of another version`;
 
-/** A message without the password. */
-function reasonOf(error: unknown, address: Address, password: string): string {
-  const { kind, reason } = failureOf(error, address, password);
+function reasonOf(error: ServerError, server: string): string {
+  const { kind, reason } = error.failure;
   const code = errorCode(error);
   switch (kind) {
     case 'denied':
-      return `the server ${address.shown} denies access${code === '' ? '' : ` (${code})`}: correct the URL's login or sslmode, or the password in PGPASSWORD or ~/.pgpass`;
+      return `the server ${server} denies access${code === '' ? '' : ` (${code})`}: correct the URL's login or sslmode, or the password in PGPASSWORD or ~/.pgpass`;
     case 'incompatible':
-      return withoutTables(address.shown);
+      return withoutTables(server);
     case 'rejected':
       return `${reason}: use a login with the role iree_tuned_administrator, or for a part of the lines iree_tuned_reader`;
     case 'unreachable':

@@ -1,9 +1,8 @@
 // The states of queues, runs and jobs, and their changes by a user.
-import type { PgBoss } from 'pg-boss';
 import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 import { openBoss } from './boss.ts';
-import type { QueueDatabase } from './database.ts';
+import type { ServerDatabase } from './database.ts';
 import { jobName, type Place } from './job.ts';
 import { JOBS, PAUSED, RUNS } from './queue.ts';
 
@@ -74,7 +73,7 @@ const WORKERS = `
   WHERE datname = current_database() AND application_name =`;
 
 /** Rejects with `ServerError`. */
-export async function queueStates(database: QueueDatabase): Promise<QueueState[]> {
+export async function queueStates(database: ServerDatabase): Promise<QueueState[]> {
   const rows = await database.rows(`
     SELECT counts.data, waiting, active, failed, done, "secondsEach", workers FROM (
       SELECT name, (array_agg(data ORDER BY created_on DESC))[1] AS data,
@@ -96,7 +95,7 @@ export async function queueStates(database: QueueDatabase): Promise<QueueState[]
 }
 
 /** Runs, the latest first. @param id of the only one. Rejects with `ServerError` */
-export async function runStates(database: QueueDatabase, id: string | null = null): Promise<RunState[]> {
+export async function runStates(database: ServerDatabase, id: string | null = null): Promise<RunState[]> {
   const rows = await database.rows(
     `SELECT run.id::text AS id, run.data - 'jobs' AS data, run.created_on AS since, counts.*, workers
      FROM ${JOBS} AS run CROSS JOIN LATERAL (
@@ -128,7 +127,7 @@ export async function runStates(database: QueueDatabase, id: string | null = nul
 const IS_OF_ID = `(id = $1 OR id IN (${jobsOf('one.id = $1')}))`;
 
 /** Jobs of a run, or one job; without an id, all active and failed jobs. Rejects with `ServerError`. */
-export async function jobStates(database: QueueDatabase, id: string | null = null): Promise<JobState[]> {
+export async function jobStates(database: ServerDatabase, id: string | null = null): Promise<JobState[]> {
   const rows = await database.rows(
     `SELECT id::text AS id, data, group_id AS machines, retry_count + 1 AS attempts, output,
        CASE WHEN state < 'active' THEN 'waiting' WHEN state = 'completed' THEN 'done' ELSE state::text END AS state,
@@ -168,7 +167,7 @@ const shown = (text: string): string => text.replaceAll(/[^\P{C}\n]/gu, ' ');
  * The id of a run or job by its beginning.
  * @throws UserError if none or several begin so
  */
-export async function idOf(database: QueueDatabase, beginning: string): Promise<string> {
+export async function idOf(database: ServerDatabase, beginning: string): Promise<string> {
   const found = await database.rows(
     `SELECT id::text AS id FROM ${JOBS} WHERE starts_with(id::text, $1) AND name <> '${PAUSED}'`,
     [beginning.toLowerCase()],
@@ -185,48 +184,40 @@ export async function idOf(database: QueueDatabase, beginning: string): Promise<
  * Cancels a job, or a run with the jobs that no other run wants. Workers notice at their next heartbeat.
  * @returns the ids of the cancelled jobs
  */
-export const cancel = (database: QueueDatabase, id: string): Promise<string[]> =>
-  withBoss(database, async (boss) => {
-    await boss.cancel(RUNS, id);
-    const condition = `state < 'completed' AND (id = $1 OR id NOT IN (${jobsOf(`one.state < 'active'`)}))`;
-    return forJobs(database, id, condition, (name, ids) => boss.cancel(name, ids));
-  });
+export async function cancel(database: ServerDatabase, id: string): Promise<string[]> {
+  await using boss = await openBoss(database);
+  await boss.cancel(RUNS, id);
+  const condition = `state < 'completed' AND (id = $1 OR id NOT IN (${jobsOf(`one.state < 'active'`)}))`;
+  return await forJobs(database, id, condition, (name, ids) => boss.cancel(name, ids));
+}
 
 /**
  * Tries failed jobs once more.
  * @param id of a run or a job; null for all jobs
  * @returns the ids of the jobs
  */
-export const retry = (database: QueueDatabase, id: string | null): Promise<string[]> =>
-  withBoss(database, (boss) =>
-    forJobs(database, id, `state = 'failed'`, (name, ids) => boss.retry(name, ids)),
-  );
+export async function retry(database: ServerDatabase, id: string | null): Promise<string[]> {
+  await using boss = await openBoss(database);
+  return await forJobs(database, id, `state = 'failed'`, (name, ids) => boss.retry(name, ids));
+}
 
 /** Pauses all queues: workers finish their jobs and take no other. */
-export const pause = (database: QueueDatabase): Promise<void> =>
-  withBoss(database, async (boss) => {
-    await boss.send(PAUSED, {}, { singletonKey: PAUSED });
-  });
-
-/** Ends a pause. */
-export const resume = (database: QueueDatabase): Promise<void> =>
-  withBoss(database, (boss) => boss.deleteAllJobs(PAUSED));
-
-export const isPaused = async (database: QueueDatabase): Promise<boolean> =>
-  (await database.rows(`SELECT FROM ${JOBS} WHERE name = '${PAUSED}' AND state < 'active'`)).length > 0;
-
-async function withBoss<T>(database: QueueDatabase, action: (boss: PgBoss) => Promise<T>): Promise<T> {
-  const boss = await openBoss(database);
-  try {
-    return await action(boss);
-  } finally {
-    await boss.stop({ graceful: false });
-  }
+export async function pause(database: ServerDatabase): Promise<void> {
+  await using boss = await openBoss(database);
+  await boss.send(PAUSED, {}, { singletonKey: PAUSED });
 }
+
+export async function resume(database: ServerDatabase): Promise<void> {
+  await using boss = await openBoss(database);
+  await boss.deleteAllJobs(PAUSED);
+}
+
+export const isPaused = async (database: ServerDatabase): Promise<boolean> =>
+  (await database.rows(`SELECT FROM ${JOBS} WHERE name = '${PAUSED}' AND state < 'active'`)).length > 0;
 
 /** Changes jobs of each queue. @returns their ids */
 async function forJobs(
-  database: QueueDatabase,
+  database: ServerDatabase,
   id: string | null,
   condition: string,
   change: (name: string, ids: string[]) => Promise<unknown>,

@@ -1,8 +1,9 @@
 // The jobs of one target, compiler and class of devices. Lost jobs do no harm: whoever wants their workloads submits them again.
 import { ownOrigin } from '../store/author.ts';
 import { batches } from '../store/exchange/files.ts';
+import { UserError } from '../system/user-error.ts';
 import { HEARTBEAT_SECONDS, openBoss, QUEUE_SCHEMA, RETRY_SECONDS } from './boss.ts';
-import type { QueueDatabase } from './database.ts';
+import type { ServerDatabase } from './database.ts';
 import { jobKey, LONGEST_JOB_SECONDS, queueName, type Job, type Place } from './job.ts';
 
 /** Queue of runs, which no worker takes: each names the jobs of one submission. */
@@ -11,11 +12,10 @@ export const RUNS = 'runs';
 /** A job in this queue pauses all other queues. */
 export const PAUSED = 'paused';
 
-/** Retries of a failed job. */
 const MOST_RETRIES = 4;
 
 /** How long jobs and runs wait, and how long they stay after their end. */
-export const KEPT_SECONDS = 30 * 24 * 3600;
+const KEPT_SECONDS = 30 * 24 * 3600;
 
 /** Largest value of the priority's column. */
 const HIGHEST_PRIORITY = 2 ** 31 - 1;
@@ -45,40 +45,17 @@ export interface PlannedJob {
   readonly priority: number;
 }
 
-export interface Queue {
-  /**
-   * Submits jobs as one run. A waiting job for the same work gets the new budget and the higher priority, and a failed one stays failed.
-   * @returns the id of the run
-   */
-  submit(planned: readonly PlannedJob[], author?: string): Promise<string>;
-  /**
-   * Takes the job with the highest priority; null for none, or if the queue is paused. A machine leaves the retries of its own failures to
-   * others for a minute.
-   * @param deferred keys of jobs to skip
-   */
-  take(deferred?: readonly string[]): Promise<TakenJob | null>;
-  /** Sends a heartbeat. `lost`: another worker may have the job. */
-  touch(job: TakenJob): Promise<'held' | 'lost' | 'cancelled'>;
-  /** Completes the job, even if another worker has it, unless it is cancelled. */
-  complete(job: TakenJob, log: readonly string[]): Promise<void>;
-  /** Schedules a retry, unless it was the last one. */
-  fail(job: TakenJob, reason: string, log?: readonly string[]): Promise<void>;
-  /** Undoes the take. */
-  handBack(job: TakenJob): Promise<void>;
-  /** Frees the jobs of silent workers, and removes old jobs. */
-  supervise(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Queue = Awaited<ReturnType<typeof openQueue>>;
 
 /**
  * Opens the queue of a place, and creates it if needed. Rejects with `ServerError` and `UserError`.
  * @param machine name of this machine
  */
 export async function openQueue(
-  database: QueueDatabase,
+  database: ServerDatabase,
   place: Place,
   machine: string = ownOrigin().machine,
-): Promise<Queue> {
+) {
   const boss = await openBoss(database);
   const name = queueName(place);
   const own = JSON.stringify(machine);
@@ -113,40 +90,80 @@ export async function openQueue(
       .slice(-LONGEST_LOG),
   });
   return {
-    async submit(planned, author) {
+    /**
+     * Submits jobs as one run. A waiting job for the same work gets the new budget and the higher priority, and a failed one stays failed.
+     * @returns the id of the run
+     */
+    async submit(planned: readonly PlannedJob[], author?: string): Promise<string> {
       const jobs: unknown[] = [];
       for (const batch of batches(planned)) jobs.push(...(await upsert(batch)));
       await boss.supervise(RUNS);
       const { createdBy, machine: on } = ownOrigin(author);
       return (await boss.send(RUNS, { ...place, createdBy, machine: on, queue: name, jobs }))!;
     },
-    async take(deferred = []) {
+    /**
+     * Takes the job with the highest priority; null for none, or if the queue is paused. A machine leaves the retries of its own failures to
+     * others for a minute.
+     * @param deferred keys of jobs to skip
+     */
+    async take(deferred: readonly string[] = []): Promise<TakenJob | null> {
       const [job] = await database.rows(TAKE, [name, own, deferred]);
       return job === undefined ? null : (job as unknown as TakenJob);
     },
-    async touch({ id, startedOn }) {
+    /** Sends a heartbeat. `lost`: another worker may have the job. */
+    async touch({ id, startedOn }: TakenJob) {
       const [job] = await database.rows(TOUCH, [name, id, startedOn]);
       return (job?.['held'] as 'held' | 'lost' | 'cancelled' | undefined) ?? 'lost';
     },
-    async complete(job, log) {
+    /** Completes the job, even if another worker has it, unless it is cancelled. */
+    async complete(job: TakenJob, log: readonly string[]): Promise<void> {
       await boss.complete(name, job.id, outputOf(job, log), { includeQueued: true });
     },
-    async fail(job, reason, log = []) {
+    /** Schedules a retry, unless it was the last one. */
+    async fail(job: TakenJob, reason: string, log: readonly string[] = []): Promise<void> {
       const { id, startedOn } = job;
       const isOurs = await database.rows(`SELECT FROM ${JOBS} WHERE ${IS_TAKEN}`, [name, id, startedOn]);
       if (isOurs.length > 0)
         await boss.fail(name, id, { ...outputOf(job, [...log, `failed: ${reason}`]), reason });
     },
-    async handBack({ id, startedOn, takenBy }) {
+    /** Undoes the take. */
+    async handBack({ id, startedOn, takenBy }: TakenJob): Promise<void> {
       await database.rows(HAND_BACK, [name, id, startedOn, takenBy]);
     },
-    async supervise() {
+    /** Frees the jobs of silent workers, and removes old jobs. */
+    async supervise(): Promise<void> {
       await boss.supervise(name);
     },
-    async close() {
+    async close(): Promise<void> {
       await boss.stop({ graceful: false });
     },
   };
+}
+
+/** Advisory lock of the installation: "IREt" in ASCII, and a number for the purpose. */
+const LOCK = '1230128500, 2';
+
+/**
+ * Creates or migrates the queue; a second call changes nothing. The login owns it.
+ * @throws UserError if the login may not create the schema
+ */
+export async function installQueue(database: ServerDatabase): Promise<void> {
+  const isTrue = async (text: string) =>
+    (await database.rows(`SELECT (${text}) AS value`))[0]?.['value'] === true;
+  await database.rows(`SELECT pg_advisory_lock(${LOCK})`);
+  try {
+    if (await isTrue(`to_regnamespace('${QUEUE_SCHEMA}') IS NULL`)) {
+      if (!(await isTrue(`has_database_privilege(current_database(), 'CREATE')`)))
+        throw new UserError('this login may not create the schema of the queue: use the login of its owner');
+      await database.rows(`CREATE SCHEMA ${QUEUE_SCHEMA}`);
+    }
+    await using boss = await openBoss(database, true);
+    await boss.createQueue(RUNS, { retentionSeconds: KEPT_SECONDS, deleteAfterSeconds: KEPT_SECONDS });
+    // Nobody supervises this queue, so a pause does not expire.
+    await boss.createQueue(PAUSED, { policy: 'exclusive' });
+  } finally {
+    await database.rows(`SELECT pg_advisory_unlock(${LOCK})`).catch(() => undefined);
+  }
 }
 
 // pg-boss does not record the machines that took a job. The statements below keep their names as JSON texts in `group_id`: pg-boss

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
+import { GivenUpError, retryUntilReachable, type Retry } from './database.ts';
 import { isOfLaterVersion, jobName, readJob, type Job, type Place } from './job.ts';
 import type { MachineLock } from './machine.ts';
 import type { Queue, TakenJob } from './queue.ts';
-import { GivenUpError, retryUntilReachable, type Retry } from './retry.ts';
 import type { DoJob, JobResult } from './tune-job.ts';
 
 export interface WorkerParts {
@@ -43,10 +43,7 @@ const CANCELLED = 'cancelled';
 const MAX_ERRORS = 3;
 
 /** @throws UserError if the server denies access, or has no queue */
-export async function runWorker(parts: WorkerParts): Promise<{ finished: number }> {
-  const worker = new Worker(parts);
-  return worker.run();
-}
+export const runWorker = (parts: WorkerParts): Promise<{ finished: number }> => new Worker(parts).run();
 
 class Worker {
   readonly #parts: WorkerParts;
@@ -92,20 +89,12 @@ class Worker {
     const useless = await whyUseless();
     if (useless !== null) throw new UserError(useless);
     this.#holdsMachine = await this.#retry(() => machine.hold());
-    if (!this.#holdsMachine) {
-      await this.#idle();
-      return true;
-    }
-    if (await isBusy()) {
-      await this.#retry(() => this.#releaseMachine());
-      await this.#idle();
-      return true;
-    }
-    const taken = await this.#retry(() => queue.take(this.#deferredKeys()));
+    const isFree = this.#holdsMachine && !(await isBusy());
+    const taken = isFree ? await this.#retry(() => queue.take(this.#deferredKeys())) : null;
     if (taken !== null) await this.#do(taken);
     await this.#retry(() => this.#releaseMachine());
     if (taken !== null) return true;
-    if (untilIdle) return false;
+    if (isFree && untilIdle) return false;
     await this.#idle();
     return true;
   }

@@ -2,7 +2,7 @@
 import { startChild, type Limit } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
 import { memoryBytes } from '../system/processor.ts';
-import { brokenLink, UnreachableError } from '../runner/broken.ts';
+import { brokenLink, UnreachableError } from '../runner/shell.ts';
 import type { Semaphore } from '../system/semaphore.ts';
 import { refuseBesideUnkillable, UnkillableError } from '../system/unkillable.ts';
 import type { Release } from '../compiler/release.ts';

@@ -13,7 +13,6 @@ import type { PopulationSite } from './site.ts';
 
 type Names = readonly Pick<PopulationSite, 'name'>[];
 
-/** Most rows in the table of a plan. */
 const MOST_ROWS = 50;
 
 /** Only a run with several sites has a column for the site. */

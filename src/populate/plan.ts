@@ -1,9 +1,10 @@
 // Plans a run: known, duplicate and skipped workloads, and the workloads to tune in order. Pure.
+import { isDefault } from '../backend/configuration.ts';
+import { sumOf } from '../measure/statistics.ts';
 import type { TuningRecord } from '../store/store.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { workloadFlops } from '../workload/workload.ts';
-import { likelyGains, medianOf } from './gains.ts';
 import type { Shape } from './shape.ts';
 
 export type Standing =
@@ -56,7 +57,6 @@ export interface Plan {
   readonly todo: readonly Planned[];
   /** Workloads with a record. */
   readonly known: readonly Asked[];
-  /** Number of repeated requests. */
   readonly duplicates: number;
   readonly skipped: readonly LeftOut[];
   /** Estimated seconds for each workload. */
@@ -148,4 +148,83 @@ export function secondsOfSearch(
   if (measured >= ENOUGH_SEARCHES) return seconds / measured;
   // The first batches have the set-up and the default in their time.
   return trials < trialsEach / 2 ? secondsEach : Math.max(secondsEach, (trialsEach * seconds) / trials);
+}
+
+/** Number of nearest records that count. */
+const NEIGHBOURS = 3;
+
+/** Largest distance of a neighbour: the sum over dimensions of the absolute base-2 logarithm of the size ratio. */
+const FARTHEST = 5;
+
+/** Estimate without any record. */
+const LIKELY_GAIN = 1.5;
+
+const SIZE = /(?<= [bmnk]\d*)=(\d+)(?= )/g;
+
+/** A workload's key without sizes, and the base-2 logarithms of the sizes. */
+function pointOf(key: string) {
+  const alone = key.replace(/ in=[0-9a-f]+$/, '');
+  const sizes = [...alone.matchAll(SIZE)].map(([, size]) => Math.log2(Number(size)));
+  return { family: alone.replaceAll(SIZE, ''), sizes };
+}
+
+/**
+ * Estimates the speed-up of a workload over the default: the weighted mean of its nearest records with equal form and types, else
+ * the median of all records.
+ * @param records of one target, device and compiler
+ */
+export function likelyGains(
+  records: readonly Pick<TuningRecord, 'workload' | 'configuration' | 'evidence'>[],
+): (key: string) => number {
+  const known = records.map(({ workload, configuration, evidence }) => ({
+    ...pointOf(workload),
+    gain: isDefault(configuration) ? 1 : evidence.ratio,
+  }));
+  const families = Map.groupBy(known, ({ family }) => family);
+  const otherwise = medianOf(known.map(({ gain }) => gain)) ?? LIKELY_GAIN;
+  return (key) => {
+    const { family, sizes } = pointOf(key);
+    const nearest: { distance: number; gain: number }[] = [];
+    // A sweep of thousands of shapes asks about thousands of records.
+    for (const other of families.get(family) ?? []) {
+      let distance = 0;
+      for (let i = 0; i < sizes.length; i++) distance += Math.abs(sizes[i]! - other.sizes[i]!);
+      if (distance > FARTHEST || distance >= (nearest[NEIGHBOURS - 1]?.distance ?? Infinity)) continue;
+      nearest.push({ distance, gain: other.gain });
+      nearest.sort((a, b) => a.distance - b.distance);
+      nearest.length = Math.min(nearest.length, NEIGHBOURS);
+    }
+    if (nearest.length === 0) return otherwise;
+    // A factor of 2 in one dimension divides the weight by 4.
+    const weights = nearest.map(({ distance }) => 4 ** -distance);
+    return sumOf(nearest.map(({ gain }, i) => gain * weights[i]!)) / sumOf(weights);
+  };
+}
+
+/** The lower median; null without numbers. */
+function medianOf(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
+}
+
+/** One of the machines that divide the work of a run: its number from 1, and the number of all. */
+export interface Shard {
+  readonly number: number;
+  readonly count: number;
+}
+
+/**
+ * The units of a shard, in their order. Units with one key share a shard.
+ * @param keyOf key of a unit; only the order of the keys counts, so they may have a common beginning that differs between machines
+ */
+export function unitsOfShard<T>(
+  units: readonly T[],
+  keyOf: (unit: T) => string,
+  { number, count }: Shard,
+): T[] {
+  // Slices of the sorted keys are even. A new unit moves at most one other across each boundary, so a shard's caches stay useful.
+  // Neighbours by name often have shapes in common, which one shard tunes once.
+  const keys = [...new Set(units.map(keyOf))].toSorted();
+  const own = new Set(keys.filter((_, i) => Math.floor((i * count) / keys.length) === number - 1));
+  return units.filter((unit) => own.has(keyOf(unit)));
 }

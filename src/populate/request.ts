@@ -75,7 +75,6 @@ export function answersFor(
 
 export const skippedFor = (reason: string): Standing => ({ kind: 'skipped', reason });
 
-/** The requests for the operations of an input. */
 export function askedOfInput(
   input: Pick<Input, 'reading' | 'operations'>,
   source: string,

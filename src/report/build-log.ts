@@ -50,7 +50,6 @@ export const loggedBuilds = (cacheDirectory: string, most = Infinity): LoggedBui
     .filter(isBuild)
     .slice(-most);
 
-/** Removes the log. */
 export function forgetBuilds(cacheDirectory: string): void {
   for (const place of [OLDER_BUILDS, BUILDS]) rmSync(pathIn(cacheDirectory, place), { force: true });
 }

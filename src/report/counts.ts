@@ -65,7 +65,6 @@ function sumsOf(decisions: readonly Decision[]) {
   return { counts, add };
 }
 
-/** The counts of many compiles. */
 export function sumOfCounts(all: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};
   for (const counts of all)

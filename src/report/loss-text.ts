@@ -1,9 +1,8 @@
 // Text about the time that a program loses. Pure.
-import { formatBytes, formatSeconds } from '../system/format.ts';
+import { formatBytes, formatSeconds, percent } from '../system/format.ts';
 import type { DeviceRates, ProgramLoss } from './loss.ts';
 import type { Page } from './page.ts';
 import { table } from './table.ts';
-import { percent } from './time-shares.ts';
 
 /** Most dispatches in a table for people. The JSON has all. */
 const MOST_ROWS = 20;

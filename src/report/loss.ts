@@ -1,7 +1,6 @@
 // Time that a program loses against the limits of the machine, dispatch by dispatch. Pure.
 import { sumOf } from '../measure/statistics.ts';
 import type { Amount } from '../workload/kind.ts';
-import { groupOf } from './dispatch-group.ts';
 
 /** Rates of a device, as a program of this compiler reaches them; null or absent if they were not measured. */
 export interface DeviceRates {
@@ -72,7 +71,6 @@ export interface ProgramLoss {
   readonly lostSeconds: number | null;
   /** Time in dispatches without a bound. */
   readonly unknownSeconds: number;
-  /** Time in all dispatches. */
   readonly dispatchSeconds: number;
   /** Time of one call of each function; null if it was not noted. */
   readonly wholeSeconds: number | null;
@@ -121,3 +119,21 @@ function dispatchLoss({ amount, ...timed }: TimedDispatch, rates: DeviceRates): 
     unknown: null,
   };
 }
+
+/** The first word that the name has decides, because the compiler names a dispatch after its main operation. */
+const GROUPS: readonly (readonly [words: RegExp, group: string])[] = [
+  [/attention/, 'attention'],
+  [/conv|winograd/, 'convolution'],
+  [/matmul|mmt4d|matvec|vecmat|contract|(?:^|_)dot(?:_|$)/, 'matrix product'],
+  [/pooling/, 'pooling'],
+  [/softmax|reduction|reduce|arg_compare|topk|sort|scan/, 'softmax or reduction'],
+  [/elementwise/, 'element-wise'],
+  [/transpose|memcpy|copy|pack|encod|gather|scatter|broadcast|fill|slice|concat|im2col/, 'transpose or copy'],
+];
+
+/**
+ * The group of a dispatch, by the compiler's name for its work.
+ * @param name of a dispatch or of its work, such as `softmax_6x1500x1500xf32`
+ */
+export const groupOf = (name: string): string =>
+  GROUPS.find(([words]) => words.test(name.replace(/^.*_dispatch_\d+_?/, '')))?.[1] ?? 'other dispatches';

@@ -2,6 +2,7 @@
 import type { Decision } from '../decision/decision.ts';
 import { isDispatchOf } from '../input/operation.ts';
 import { sumOf } from '../measure/statistics.ts';
+import { percent } from '../system/format.ts';
 import { workloadBytes } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
 import { NO_RATES, type DeviceRates, type TimedDispatch } from './loss.ts';
@@ -79,8 +80,6 @@ function fateOf(decision: Decision | undefined): 'decided' | 'undecided' | 'untu
   if (decision === undefined || decision.outcome === 'skipped') return 'untuned';
   return decision.configuration === null ? 'undecided' : 'decided';
 }
-
-export const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 /** Share of the time with a decision, or at its bound. */
 export const settledShare = ({ decided, atBound }: TimeShares): number => decided + atBound;

@@ -7,7 +7,6 @@ const OTHER_VARIABLES = ['IREE_TUNED_NODE', 'IREE_TUNED_DEPTH', 'IREE_TUNED_SHIM
 const message = (name: string, known: readonly string[]) =>
   `${name} is not a setting${didYouMean(name, known)}`;
 
-/** A message for each unknown variable. */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = [...NAMES.map(variableOf), ...OTHER_VARIABLES];
   return Object.keys(env)

@@ -1,8 +1,8 @@
 // The program in place of a tool of the runtime that runs on another machine: see `remote-tool.ts`.
 import { messageOf } from '../system/tell.ts';
-import { BROKEN_CODE, BROKEN_TEXT } from './broken.ts';
 import { runRemoteTool } from './remote-tool.ts';
 import type { Runner } from './runner.ts';
+import { BROKEN_CODE, BROKEN_TEXT } from './shell.ts';
 
 const [runner, tool, ...argv] = process.argv.slice(2);
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startChild } from '../system/child.ts';
 import { afterSeconds } from '../system/limits.ts';
-import { pinned } from './pinned.ts';
+import { pinned } from './address.ts';
 import { factsFolder, type Runner } from './runner.ts';
 import { shellCommand, unreachable } from './shell.ts';
 

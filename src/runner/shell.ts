@@ -1,7 +1,8 @@
 // Ways to another machine. Each is the command line of a program here that runs a script of the shell there, passes stdin, stdout and stderr on,
-// and ends with its exit code.
+// and ends with its exit code. Messages tell why a machine is out of reach.
 import { join } from 'node:path';
 import { lastLine } from '../system/format.ts';
+import { UserError } from '../system/user-error.ts';
 import type { Address } from './address.ts';
 
 /**
@@ -61,4 +62,20 @@ export function unreachable(text: string, address: Address, messages: string): s
   if (/permission denied/i.test(messages))
     return `${why}: no key of yours is accepted there; ssh-copy-id ${host} adds one`;
   return `${why}: ssh ${host} true shows more`;
+}
+
+/** The machine of a runner is out of reach, which says nothing about the module that it should have run. */
+export class UnreachableError extends UserError {
+  override readonly name = 'UnreachableError';
+}
+
+/** A program in place of a tool tells so by this exit code and this text. */
+export const BROKEN_CODE = 74;
+
+export const BROKEN_TEXT = 'iree-tuned: ';
+
+/** The reason; null if the tool itself has ended so. */
+export function brokenLink(code: number | null, stderr: string): string | null {
+  const at = code === BROKEN_CODE ? stderr.lastIndexOf(BROKEN_TEXT) : -1;
+  return at < 0 ? null : stderr.slice(at + BROKEN_TEXT.length).trim();
 }

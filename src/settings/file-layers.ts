@@ -29,15 +29,8 @@ export type Layer = ReadonlyMap<Name, Placed>;
 /** Key of the list of projects that the user trusts. */
 const TRUST_KEY = 'trusted-projects';
 
-/** `problems` and `refused` as in `Resolution`. */
-export interface FileLayers {
-  /** One for each file. */
-  readonly layers: Layer[];
-  readonly problems: string[];
-  readonly refused: string[];
-}
-
-export function readLayers({ files, parse, home, realPath, mayOverwrite }: FileSources): FileLayers {
+/** @returns a layer for each file; `problems` and `refused` as in `Resolution` */
+export function readLayers({ files, parse, home, realPath, mayOverwrite }: FileSources) {
   const problems: string[] = [];
   const refused: string[] = [];
   const contents = files.map((file) => ({
@@ -53,7 +46,7 @@ export function readLayers({ files, parse, home, realPath, mayOverwrite }: FileS
     file.layer === 'project' ? [] : trustedBy(entries).map((path) => realPath(placeOf(path, folder, home))),
   );
   const userPath = files.find(({ layer }) => layer === 'user')?.path ?? "the user's settings";
-  const layers = contents.map(({ file, folder, entries }) => {
+  const layers = contents.map(({ file, folder, entries }): Layer => {
     const own = file.layer === 'project' ? realPath(folder) : null;
     const isFree = file.layer !== 'project' || trusted.some((root) => isInside(own, root));
     const layer = new Map<Name, Placed>();

@@ -15,7 +15,6 @@ import {
 import { resolveSettings, type Resolution } from './resolve.ts';
 import type { Name } from './settings.ts';
 
-export { LOCK_FILE, projectFolder } from './files.ts';
 export { SettingsError, splitFlags, type Name, type Settings } from './settings.ts';
 
 /** Reads all layers. Never throws. */

@@ -10,16 +10,10 @@ export interface OwnArgument {
   readonly values: readonly string[];
 }
 
-/** A parameter file. */
-export interface OwnParameters {
-  /** Null for the scope without a name. */
-  readonly scope: string | null;
-  readonly path: string;
-}
-
 export interface OwnData {
   readonly arguments: readonly OwnArgument[];
-  readonly parameters: readonly OwnParameters[];
+  /** Parameter files. The scope is null if it has no name. */
+  readonly parameters: readonly { readonly scope: string | null; readonly path: string }[];
 }
 
 /** The place of an entry begins it: `arg0=`, `prefill.arg0=` or `parameters=`. A value may have blanks and semicolons. */
@@ -33,7 +27,7 @@ const NEXT_FILE = /,(?=\w*=?@)/;
 
 /** A text such as `arg3=@tables.npy; parameters=model=@weights.irpa`; null if it is invalid. */
 export function parseOwnData(text: string): OwnData | null {
-  const found: { arguments: OwnArgument[]; parameters: OwnParameters[] } = { arguments: [], parameters: [] };
+  const found = { arguments: [] as OwnArgument[], parameters: [] as OwnData['parameters'][number][] };
   for (const entry of text.split(ENTRY).map((one) => one.replace(/[;\s]+$/, ''))) {
     if (entry === '') continue;
     const [, called, argument, values] = ARGUMENT.exec(entry) ?? [];
@@ -50,7 +44,6 @@ export function parseOwnData(text: string): OwnData | null {
   return new Set(places).size < places.length ? null : found;
 }
 
-/** The text of data. */
 export const ownDataText = ({ arguments: given, parameters }: OwnData): string =>
   [
     ...given.map(
@@ -76,7 +69,6 @@ export const withPaths = (
   parameters: parameters.map((one) => ({ ...one, path: change(one.path) })),
 });
 
-/** The paths of all files. */
 export function pathsOf(data: OwnData): string[] {
   const paths: string[] = [];
   withPaths(data, (path) => {

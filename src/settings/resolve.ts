@@ -1,7 +1,6 @@
 // Merges the layers of settings, and keeps the origin of each value. Pure.
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
-import { isServer, withoutPassword } from './address.ts';
-import { readBases } from './bases.ts';
+import { isServer, readBases, withoutPassword } from './address.ts';
 import { parseSizes } from './wanted-sizes.ts';
 import { parseOwnData } from './own-data.ts';
 import {
@@ -14,7 +13,6 @@ import {
   variableOf,
 } from './settings.ts';
 
-/** All layers of settings. */
 export interface Sources extends FileSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Values of flags by the name of the setting. */
@@ -93,7 +91,8 @@ export function resolveSettings(sources: Sources): Resolution {
     outputs: of('outputs', DEFINITIONS.outputs, true),
     lock: of('lock', DEFINITIONS.lock, defaults.lock),
     frozen: of('frozen', DEFINITIONS.frozen, false),
-    bases: basesOf(of('team', DEFINITIONS.team, undefined)),
+    // None for the URL of a server.
+    bases: readBases(of('team', DEFINITIONS.team, undefined) ?? '') ?? [],
     teamKey: of('team-key', DEFINITIONS['team-key'], undefined),
     teamToken: of('team-token', DEFINITIONS['team-token'], undefined),
     publish: of('team-publish', DEFINITIONS['team-publish'], 'off'),
@@ -108,9 +107,6 @@ export function resolveSettings(sources: Sources): Resolution {
     refused: [...inFiles.refused, ...(isServer(team) ? [serverIgnored(team)] : [])],
   };
 }
-
-/** None for the URL of a server. */
-const basesOf = (text: string | undefined): Settings['bases'] => readBases(text ?? '') ?? [];
 
 const serverIgnored = (url: string): string =>
   `the setting team is ignored: a team shares a folder or a web server now, and no PostgreSQL server. To move, run iree-tuned team export ` +

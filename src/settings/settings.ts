@@ -1,9 +1,7 @@
 // The settings, their syntax, and their flags on the compiler's command line.
 import { UserError } from '../system/user-error.ts';
-import { readAddress } from '../runner/address.ts';
-import { isCpuList } from '../runner/pinned.ts';
-import { isServer, isServerAddress, withoutPassword } from './address.ts';
-import { readBases, type BaseAddress } from './bases.ts';
+import { isCpuList, readAddress } from '../runner/address.ts';
+import { isServer, isServerAddress, readBases, withoutPassword, type BaseAddress } from './address.ts';
 import { ownDataText, parseOwnData, withPaths, type OwnData } from './own-data.ts';
 import { parseSizes, type WantedSizes } from './wanted-sizes.ts';
 
@@ -14,7 +12,7 @@ export interface Settings {
   readonly isForeignDatabase: boolean;
   /** Path of the real iree-compile; undefined to search for it. */
   readonly compiler: string | undefined;
-  readonly onMiss: OnMiss;
+  readonly onMiss: 'tune' | 'default' | 'record';
   /** Seconds of tuning per compile. */
   readonly budgetSeconds: number;
   readonly inject: InjectRoute;
@@ -35,9 +33,12 @@ export interface Settings {
   /** Device of the build, by name, key or class; undefined for this machine. */
   readonly forDevice: string | undefined;
   /** Records that builds without tuning use: this device's, or those of its class too. */
-  readonly trust: Trust;
-  /** When builds fail instead of falling back; undefined for never. */
-  readonly require: Require | undefined;
+  readonly trust: 'device' | 'class';
+  /**
+   * When builds fail instead of falling back; undefined for never. `tuned`: every tunable operation has a decision. `landed`: also, the
+   * executables contain every configuration. `verified`: no configuration ships that no run of the program has proven.
+   */
+  readonly require: 'tuned' | 'landed' | 'verified' | undefined;
   readonly disabled: boolean;
   readonly readonly: boolean;
   /** Path of the explain JSON; `-` for stderr. */
@@ -58,22 +59,13 @@ export interface Settings {
   /** Command that prints a bearer token for a base on a web server. */
   readonly teamToken: string | undefined;
   /** Whether new records go to the inbox of the bases, or are also published at once. */
-  readonly publish: Publish;
+  readonly publish: 'off' | 'inbox' | 'now';
   /** Author of new records in place of the user's name; undefined for the user's name. */
   readonly author: string | undefined;
   /** `postgres://` URL of the fleet's queue, with its password: show it through `withoutPassword` only. Undefined for none. */
   readonly fleet: string | undefined;
 }
 
-export type Publish = 'off' | 'inbox' | 'now';
-
-export type Trust = 'device' | 'class';
-/**
- * `tuned`: every tunable operation has a decision. `landed`: also, the executables contain every configuration. `verified`: no
- * configuration ships that no run of the program has proven.
- */
-export type Require = 'tuned' | 'landed' | 'verified';
-export type OnMiss = 'tune' | 'default' | 'record';
 /** Ways to inject configurations, the least intrusive first. */
 export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
 
@@ -196,7 +188,7 @@ export const DEFINITIONS = {
     ...path('the path of the real iree-compile'),
     whyNotProject: 'a project may not choose the compiler',
   },
-  'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
+  'on-miss': oneOf('tune', 'default', 'record'),
   budget: duration,
   inject: oneOf<InjectRoute>('auto', ...ROUTES),
   dim: sizes,
@@ -217,8 +209,8 @@ export const DEFINITIONS = {
     read: (value: string) => (isCpuList(value) ? value : undefined),
   },
   'for-device': text('the name, the key or the class of a device that iree-tuned device ls lists'),
-  trust: oneOf<Trust>('device', 'class'),
-  require: oneOf<Require>('tuned', 'landed', 'verified'),
+  trust: oneOf('device', 'class'),
+  require: oneOf('tuned', 'landed', 'verified'),
   disable: onOrOff,
   readonly: onOrOff,
   explain: path('a path, or - for stderr'),
@@ -238,7 +230,7 @@ export const DEFINITIONS = {
     whyNotProject: 'a project may not choose commands',
   },
   'team-publish': {
-    ...oneOf<Publish>('off', 'inbox', 'now'),
+    ...oneOf('off', 'inbox', 'now'),
     whyNotProject: 'a project may not send your records',
   },
   author: {
@@ -268,7 +260,6 @@ export const shownText = (name: Name, given: string): string => {
   return shown?.(given) ?? given;
 };
 
-/** The environment variable of a setting. */
 export const variableOf = (name: Name): string => `IREE_TUNED_${name.toUpperCase().replaceAll('-', '_')}`;
 
 /** Removes the wrapper's flags from a command line: `--iree-tuned-budget=10`, `--iree-tuned-budget 10`, `--iree-tuned-disable`. */

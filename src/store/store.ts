@@ -210,7 +210,7 @@ export interface KeptNote extends Origin {
   readonly writtenAt: Instant;
 }
 
-export interface Store {
+export interface Store extends Disposable {
   /**
    * Records of one target and compiler for workloads: the winner among the claims of each device. It is a marked one only if no other is
    * usable. Revoked claims are hidden.
@@ -267,5 +267,6 @@ export interface Store {
   devices(): KnownDevice[];
   /** Names a device. A device with the same name loses it. */
   nameDevice(name: string, device: Omit<KnownDevice, 'name'>): void;
+  /** `using` closes it, too. */
   close(): void;
 }

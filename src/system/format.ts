@@ -12,6 +12,20 @@ export function formatSeconds(seconds: number): string {
 export const formatRatio = (ratio: number | null | undefined): string =>
   ratio === null || ratio === undefined ? '-' : `${ratio.toFixed(2)}x`;
 
+/** The interval of a gain, to follow the gain; empty for none. */
+export const intervalText = (
+  gain: { readonly ratio: number; readonly low: number; readonly high: number } | null,
+): string =>
+  gain === null || gain.ratio === 1
+    ? ''
+    : ` (99% interval ${formatRatio(gain.low)} to ${formatRatio(gain.high)})`;
+
+/** `2026-11-22 20:33 UTC` of an ISO 8601 time. */
+export const timeText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** A share: `58%`. */
+export const percent = (share: number): string => `${Math.round(100 * share)}%`;
+
 /** `12`, `10,000`. */
 export const countText = (count: number): string => count.toLocaleString('en-US');
 

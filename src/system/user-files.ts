@@ -18,14 +18,22 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export const refusalOf = (error: unknown): string =>
   REFUSALS[String((error as { code?: unknown } | null)?.code)] ?? messageOf(error);
 
-/** @throws UserError for an unreadable file */
-export function readText(path: string): string {
+/**
+ * Uses a file or folder.
+ * @param refusal begins the message, such as `model.mlir cannot be read`
+ * @throws UserError if the system refuses
+ */
+export function orRefusal<T>(refusal: string, use: () => T): T {
   try {
-    return readFileSync(path, 'utf8');
+    return use();
   } catch (error) {
-    throw new UserError(`${path} cannot be read: ${refusalOf(error)}`, { cause: error });
+    throw new UserError(`${refusal}: ${refusalOf(error)}`, { cause: error });
   }
 }
+
+/** @throws UserError for an unreadable file */
+export const readText = (path: string): string =>
+  orRefusal(`${path} cannot be read`, () => readFileSync(path, 'utf8'));
 
 /**
  * Writes the whole file or nothing.

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { commonFolder } from '../measure/common-modules.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
-import { UnreachableError } from '../runner/broken.ts';
+import { UnreachableError } from '../runner/shell.ts';
 import { acquireMeasuringLock, type Measuring } from '../site/measuring-lock.ts';
 import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';

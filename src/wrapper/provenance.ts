@@ -27,13 +27,8 @@ export async function recordsNow(
   const nothing = decisions.map(() => null);
   try {
     const own = existsSync(database) ? await openStore(database, { readonly: true, author }) : null;
-    const store = await withInstalled(own, surroundings);
-    if (store === null) return nothing;
-    try {
-      return recordsBehind(decisions, store, placeOf(site));
-    } finally {
-      store.close();
-    }
+    using store = await withInstalled(own, surroundings);
+    return store === null ? nothing : recordsBehind(decisions, store, placeOf(site));
   } catch {
     return nothing;
   }

@@ -1,7 +1,6 @@
 // Replays a compile without new decisions while command, settings, input, compiler and database are unchanged.
 import { statSync } from 'node:fs';
-import { isChanged } from '../base/changed.ts';
-import { folderOf, headIn } from '../base/installed.ts';
+import { folderOf, headIn, isChanged } from '../base/installed.ts';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
 import { DEVICE_VARIABLES } from '../backend/device.ts';

@@ -17,7 +17,7 @@ import { sendToInbox } from '../../src/base/inbox.ts';
 import { checkedIn, folderOf, isDue, lastCheck } from '../../src/base/installed.ts';
 import { withBases } from '../../src/base/open.ts';
 import { publish } from '../../src/base/publish.ts';
-import type { BaseAddress } from '../../src/settings/bases.ts';
+import type { BaseAddress } from '../../src/settings/address.ts';
 import { ownOrigin, userName, writtenNow } from '../../src/store/author.ts';
 import { importFile } from '../../src/store/exchange/files.ts';
 import { openExchange } from '../../src/store/open-exchange.ts';

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { publish } from '../../src/base/publish.ts';
 import { refresh } from '../../src/base/refresh.ts';
 import type { Access } from '../../src/base/source.ts';
-import type { BaseAddress } from '../../src/settings/bases.ts';
+import type { BaseAddress } from '../../src/settings/address.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Origin, Store } from '../../src/store/store.ts';
 import { shortHash } from '../../src/system/hash.ts';

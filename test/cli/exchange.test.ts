@@ -10,7 +10,7 @@ import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { keysOf as placeOf } from '../../src/store/subject.ts';
 import { claimLineOf, partLinesOf, trialLineOf } from '../store/exchange/samples.ts';
-import type { Finding } from '../../src/cli/finding.ts';
+import type { Finding } from '../../src/cli/doctor-runner.ts';
 import { endOf, newPlace, startCommand } from './commands.ts';
 
 const KILLED = join(import.meta.dirname, 'killed.ts');

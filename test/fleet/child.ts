@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceKey } from '../../src/backend/device.ts';
 import { endingSignals } from '../../src/cli/team/worker.ts';
-import { readAddress } from '../../src/fleet/address.ts';
-import { queueDatabase } from '../../src/fleet/database.ts';
+import { serverDatabase } from '../../src/fleet/database.ts';
 import { queueName } from '../../src/fleet/job.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
 import { openQueue } from '../../src/fleet/queue.ts';
@@ -31,15 +30,14 @@ const say = (line: string) => {
   note('says', line);
 };
 
-const { signals, unlisten } = endingSignals(Number(drain), say);
-const address = readAddress(url);
-const database = queueDatabase(address, address.password ?? '', queueName(PLACE));
-const store = await openStore(path);
+const ending = endingSignals(Number(drain), say);
+using database = serverDatabase(url, {}, queueName(PLACE));
+using store = await openStore(path);
 const queue = await openQueue(database, PLACE, machine[0]);
 // Each worker has its own cache folder, so only the machine's lock can exclude workers.
 const lockHere = { cacheDirectory: join(own, 'cache'), env };
 await runWorker({
-  ...{ place: PLACE, queue, signals, say },
+  ...{ place: PLACE, queue, signals: ending.signals, say },
   exchange: () => Promise.resolve(null),
   whyUseless: () => Promise.resolve(null),
   machine: machineLock(database, env.IREE_TUNED_MACHINE),
@@ -71,6 +69,3 @@ await runWorker({
     return { outcome: 'done', summary: 'pretended' };
   },
 });
-unlisten();
-database.close();
-store.close();

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readJob } from '../../src/fleet/job.ts';
-import { tuneProgramFile } from '../../src/fleet/tune-program.ts';
+import { tuneProgramFile } from '../../src/fleet/tune-job.ts';
 import { sha256 } from '../../src/system/hash.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { jobOf, PLACE } from './support.ts';

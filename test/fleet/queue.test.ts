@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { QUEUE_SCHEMA } from '../../src/fleet/boss.ts';
-import type { QueueDatabase } from '../../src/fleet/database.ts';
-import { installQueue } from '../../src/fleet/install.ts';
+import type { ServerDatabase } from '../../src/fleet/database.ts';
 import { queueName } from '../../src/fleet/job.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
 import {
@@ -19,7 +18,7 @@ import {
   runStates,
   type RunState,
 } from '../../src/fleet/overview.ts';
-import { JOBS, openQueue, PAUSED, RUNS } from '../../src/fleet/queue.ts';
+import { installQueue, JOBS, openQueue, PAUSED, RUNS } from '../../src/fleet/queue.ts';
 import { isWithout } from '../support/needs.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { databaseOf, fleetDatabase, jobOf, PLACE } from './support.ts';
@@ -52,7 +51,7 @@ async function queueWith(priorities: readonly number[]) {
 
 const sizeOf = (data: unknown) => /m=(\d+)/.exec((data as { workload: string }).workload)![1];
 
-const countsOf = async (database: QueueDatabase, run: string) => {
+const countsOf = async (database: ServerDatabase, run: string) => {
   const [{ waiting, active, done, failed, cancelled }] = (await runStates(database, run)) as [RunState];
   return { waiting, active, done, failed, cancelled };
 };

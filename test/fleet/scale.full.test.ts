@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { queueName } from '../../src/fleet/job.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
-import type { QueueDatabase } from '../../src/fleet/database.ts';
+import type { ServerDatabase } from '../../src/fleet/database.ts';
 import { runStates } from '../../src/fleet/overview.ts';
 import { openQueue } from '../../src/fleet/queue.ts';
 import { runWorker } from '../../src/fleet/worker.ts';
@@ -18,9 +18,9 @@ const [JOBS, WORKERS, JOB_MS] = [10_000, 50, 500];
 const sent = { statements: 0, bytes: 0 };
 
 /** A connection of a worker, whose statements count. */
-function counted(url: string): QueueDatabase {
+function counted(url: string): ServerDatabase {
   const database = databaseOf(url, queueName(PLACE));
-  const rows: QueueDatabase['rows'] = async (text, values = []) => {
+  const rows: ServerDatabase['rows'] = async (text, values = []) => {
     const found = await database.rows(text, values);
     sent.statements++;
     sent.bytes += text.length + JSON.stringify(values).length + JSON.stringify(found).length;

@@ -1,12 +1,10 @@
 // Simulated machines, and jobs for them.
 import { onTestFinished } from 'vitest';
 import type { Device } from '../../src/backend/device.ts';
-import { readAddress } from '../../src/fleet/address.ts';
-import { queueDatabase, type QueueDatabase } from '../../src/fleet/database.ts';
-import { installQueue } from '../../src/fleet/install.ts';
+import { serverDatabase, type ServerDatabase } from '../../src/fleet/database.ts';
 import { classOr } from '../../src/backend/device.ts';
 import type { Place } from '../../src/fleet/job.ts';
-import type { PlannedJob } from '../../src/fleet/queue.ts';
+import { installQueue, type PlannedJob } from '../../src/fleet/queue.ts';
 import { SUBJECT, subjectOf } from '../store/samples.ts';
 import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
 
@@ -39,17 +37,15 @@ export async function fleetDatabase(server?: TestServer): Promise<TestDatabase> 
   const own = server ?? (await testServer());
   return own.copyOf('fleet', async () => {
     const database = await own.database();
-    const queue = queueDatabase(readAddress(database.url), '');
+    using queue = serverDatabase(database.url, {});
     await installQueue(queue);
-    queue.close();
     return database;
   });
 }
 
 /** @param application name of the connection */
-export function databaseOf(url: string, application?: string): QueueDatabase {
-  const address = readAddress(url);
-  const database = queueDatabase(address, address.password ?? '', application);
+export function databaseOf(url: string, application?: string): ServerDatabase {
+  const database = serverDatabase(url, {}, application);
   onTestFinished(() => {
     database.close();
   });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { likelyGains } from '../../src/populate/gains.ts';
 import {
-  planPopulation,
   isUnfinished,
+  likelyGains,
+  planPopulation,
   secondsOfSearch,
   type Answer,
   type Asked,

@@ -1,7 +1,7 @@
 // Shards: parts of the work for several machines.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { unitsOfShard } from '../../src/populate/shard.ts';
+import { unitsOfShard } from '../../src/populate/plan.ts';
 
 const shards = (units: readonly string[], count: number): string[][] =>
   Array.from({ length: count }, (_, i) => unitsOfShard(units, (unit) => unit, { number: i + 1, count }));

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupOf } from '../../src/report/dispatch-group.ts';
-import { boundOf, lossOf, NO_RATES, type TimedDispatch } from '../../src/report/loss.ts';
+import { boundOf, groupOf, lossOf, NO_RATES, type TimedDispatch } from '../../src/report/loss.ts';
 import { lossText } from '../../src/report/loss-text.ts';
 import { PLAIN } from '../../src/report/page.ts';
 

@@ -1,5 +1,5 @@
 // Whole programs leave out configurations that are faster alone and slower in the program.
-// In full after a change of src/running/program-notes.ts, src/report/sentences.ts.
+// In full after a change of src/running/program-notes.ts, src/report/terminal.ts.
 import { expect, test } from 'vitest';
 import type { ProgramVerdict } from '../../src/program/verdict.ts';
 import type { ExplainedOperation } from '../../src/report/explain.ts';

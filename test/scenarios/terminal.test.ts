@@ -2,7 +2,7 @@
 // In full after a change of src/report/terminal.ts, src/report/progress.ts.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { INTRODUCTION } from '../../src/report/sentences.ts';
+import { INTRODUCTION } from '../../src/report/terminal.ts';
 import { columnsOf } from '../../src/report/text.ts';
 import { root } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';

@@ -11,7 +11,7 @@ import {
 import { counted } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
-import { exchanging, requireDatabase } from '../database.ts';
+import { openLines, requireDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { writeWhole } from '../../system/user-files.ts';
 import { sentences, warn } from '../output.ts';
@@ -36,33 +36,39 @@ export const exportCommand = new CliCommand(
     requireDatabase(surroundings);
     const skipped: string[] = [];
     let count = 0;
-    await exchanging(surroundings, async (exchange) => {
-      const lines = function* () {
-        for (const line of exchange.lines(command.filter, (reason) => skipped.push(reason))) {
-          count++;
-          yield line;
-        }
-      };
-      if (isPiped) await pipe(lines());
-      else
-        writeWhole(file, (path) => {
-          (options.sqlite === true ? copyLines : writeLines)(lines(), path);
-        });
-    });
-    for (const reason of skipped.slice(0, MOST_PROBLEMS)) warn(`not exported: ${reason}`);
-    if (skipped.length > MOST_PROBLEMS)
-      warn(`not exported: ${skipped.length - MOST_PROBLEMS} more invalid rows`);
+    using exchange = openLines(surroundings);
+    const lines = function* () {
+      for (const line of exchange.lines(command.filter, (reason) => skipped.push(reason))) {
+        count++;
+        yield line;
+      }
+    };
+    await deliver(file, lines(), options.sqlite === true ? copyLines : writeLines);
+    warnOfLines('not exported', skipped.slice(0, MOST_PROBLEMS), 'invalid rows', skipped.length);
     if (isPiped) return;
     command.print({ file, lines: count, skipped: skipped.length }, () =>
       sentences(`${file}: ${count} lines from ${surroundings.settings.database}`),
     );
   });
 
-export async function pipe(lines: Iterable<string>): Promise<void> {
+/** Writes lines to a file, or to stdout for `-`. */
+export async function deliver(file: string, lines: Iterable<string>, write = writeLines): Promise<void> {
+  if (file !== '-') {
+    writeWhole(file, (path) => {
+      write(lines, path);
+    });
+    return;
+  }
   for (const batch of batches(lines)) {
     const isRoom = process.stdout.write(`${batch.join('\n')}\n`);
     if (!isRoom) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
+}
+
+/** Tells the first problems with lines, and the number of the others. */
+export function warnOfLines(what: string, problems: readonly string[], others: string, all: number): void {
+  for (const problem of problems) warn(`${what}: ${problem}`);
+  if (all > problems.length) warn(`${what}: ${all - problems.length} more ${others}`);
 }
 
 export const importCommand = new CliCommand(
@@ -84,18 +90,12 @@ export const importCommand = new CliCommand(
     for (const file of files) {
       if (isSameFile(file, database))
         throw new UserError(`${file} is the database that receives the lines: name another one`);
-      reports.push(
-        await exchanging(surroundings, (exchange) => {
-          exchange.reread();
-          return importFile(file, exchange, surroundings.cacheDirectory);
-        }),
-      );
+      using exchange = openLines(surroundings);
+      exchange.reread();
+      reports.push(await importFile(file, exchange, surroundings.cacheDirectory));
     }
     if (reports.some(({ refused }) => refused > 0)) process.exitCode = 1;
-    for (const { refused, problems } of reports) {
-      for (const problem of problems) warn(`refused: ${problem}`);
-      if (refused > problems.length) warn(`refused: ${refused - problems.length} more lines`);
-    }
+    for (const { refused, problems } of reports) warnOfLines('refused', problems, 'lines', refused);
     command.print({ database, files: reports }, () => sentences(...reports.map(describe)));
   });
 

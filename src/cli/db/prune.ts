@@ -2,7 +2,7 @@
 import type { Surplus } from '../../store/exchange/exchange.ts';
 import { isNarrow } from '../../store/filter.ts';
 import { CliCommand } from '../command.ts';
-import { exchanging, requireDatabase } from '../database.ts';
+import { openLines, requireDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { sentences } from '../output.ts';
 
@@ -27,7 +27,7 @@ export const prune = new CliCommand(
     ['iree-tuned db prune --trials-older-than 90', 'count old trials'],
     ['iree-tuned db prune --records --with-compiler 3.11 --apply', 'remove records of an old compiler'],
   )
-  .action(async ({ trialsOlderThan, records = false, apply = false }: Options, command: CliCommand) => {
+  .action(({ trialsOlderThan, records = false, apply = false }: Options, command: CliCommand) => {
     const surroundings = command.surroundings();
     const { database } = surroundings.settings;
     const { filter } = command;
@@ -42,9 +42,8 @@ export const prune = new CliCommand(
     const trialsBefore = trialsOlderThan === undefined ? null : instantBefore(trialsOlderThan);
     const surplus: Surplus = { trialsBefore, claims: records, filter };
     requireDatabase(surroundings);
-    const pruned = await exchanging(surroundings, (exchange) =>
-      apply ? exchange.prune(surplus) : exchange.surplus(surplus),
-    );
+    using exchange = openLines(surroundings);
+    const pruned = apply ? exchange.prune(surplus) : exchange.surplus(surplus);
     const text = `${pruned.trials} trials with ${pruned.runs} runs, and ${pruned.claims} claims`;
     command.print({ database, applied: apply, ...pruned }, () =>
       sentences(

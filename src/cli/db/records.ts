@@ -10,7 +10,7 @@ import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
 import { staticForms, type Workload, workloadFlops } from '../../workload/workload.ts';
 import { CliCommand } from '../command.ts';
-import { reading } from '../database.ts';
+import { openToRead } from '../database.ts';
 import { page, sentences } from '../output.ts';
 
 /** Whether the workload, the target or the device contains a text. True without a text. */
@@ -59,8 +59,8 @@ export const ls = new CliCommand('ls', 'list the records, newest first')
   .action(async (text: string | undefined, _, command: CliCommand) => {
     const surroundings = command.surroundings();
     const { filter } = command;
-    const all = await reading(surroundings, (store) => store.allRecords());
-    const records = all.filter((record) => fits(record, filter) && contains(record, text));
+    using store = await openToRead(surroundings);
+    const records = store.allRecords().filter((record) => fits(record, filter) && contains(record, text));
     command.printTable(
       records,
       ['workload', 'gain', 'default', 'tuned', 'configuration', 'device'],
@@ -90,11 +90,10 @@ export const show = new CliCommand('show', 'show the records of a workload, with
     ['iree-tuned db show m=997 --json > trials.json', 'for other programs'],
   )
   .action(async (workload: string, options: { all?: boolean }, command: CliCommand) => {
-    const { records, trials, form } = await reading(command.surroundings(), (store) => {
-      const found = recordsOf(store, workload, command.filter);
-      const all = found.flatMap((record) => trialsOf(store, record));
-      return { records: found, trials: all, form: store.subject(found[0])?.workloadForm };
-    });
+    using store = await openToRead(command.surroundings());
+    const records = recordsOf(store, workload, command.filter);
+    const trials = records.flatMap((record) => trialsOf(store, record));
+    const form = store.subject(records[0])?.workloadForm;
     // Times of dynamic dimensions are geometric means over the sizes; so is the work.
     const flops = form === undefined ? null : geometricMean(staticForms(form).map(workloadFlops));
     const described = options.all === true ? describeAll : describeBest;
@@ -126,7 +125,6 @@ const knobsOf = (workload: Workload | undefined, { configuration }: Trial): Knob
 /** Searches at different times have other times for the same default, so gains are the order. */
 const byGain = (a: Trial, b: Trial): number => (b.ratio ?? 0) - (a.ratio ?? 0);
 
-/** The best trials of a record. */
 function describeBest(all: readonly KnobTrial[], record: TuningRecord): string {
   const { target, device, compiler } = record;
   const isOwn = (one: KnobTrial) =>

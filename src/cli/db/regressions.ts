@@ -4,7 +4,7 @@ import type { TuningRecord } from '../../store/store.ts';
 import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { isRegression, recordedChanges } from '../../tuning/regressions.ts';
 import { CliCommand } from '../command.ts';
-import { reading } from '../database.ts';
+import { openToRead } from '../database.ts';
 import { UsageError } from '../failure.ts';
 
 export const regressions = new CliCommand(
@@ -23,8 +23,8 @@ export const regressions = new CliCommand(
 
 /** Ends with 1 where a default became slower. */
 async function findRegressions(older: string, newer: string, _: unknown, command: CliCommand): Promise<void> {
-  const all = await reading(command.surroundings(), (store) => store.allRecords());
-  const records = all.filter((record) => fits(record, command.filter));
+  using store = await openToRead(command.surroundings());
+  const records = store.allRecords().filter((record) => fits(record, command.filter));
   const [from, to] = [compilerNamed(older, records), compilerNamed(newer, records)];
   const changes = recordedChanges(records, from, to).map((one) => ({
     ...one,

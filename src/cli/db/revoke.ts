@@ -11,7 +11,7 @@ import { keysOf } from '../../store/subject.ts';
 import { shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
-import { exchanging } from '../database.ts';
+import { openLines } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { page, sentences } from '../output.ts';
 import { filterText } from './records.ts';
@@ -28,7 +28,6 @@ interface ScopeOptions {
   readonly origin?: string;
 }
 
-/** Adds the options of `ScopeOptions`. */
 const withScope = (command: CliCommand): CliCommand =>
   command
     .option('--record <digest>', 'one claim, by its digest')
@@ -50,7 +49,7 @@ export const revoke = withScope(new CliCommand('revoke', 'revoke claims: no buil
     ['iree-tuned db revoke --tool 0.1.0 --reason "wrong timer"', 'all claims of a version'],
     ['iree-tuned db revoke --origin ada@build7 --reason "broken fan"', 'claims of a user on one machine'],
   )
-  .action(async (options: ScopeOptions & { readonly reason: string }, command: CliCommand) => {
+  .action((options: ScopeOptions & { readonly reason: string }, command: CliCommand) => {
     const { scope, value } = scopeOf(options);
     const surroundings = command.surroundings();
     const { createdBy } = ownOrigin(surroundings.settings.author);
@@ -58,7 +57,8 @@ export const revoke = withScope(new CliCommand('revoke', 'revoke claims: no buil
       ...{ type: 'revocation', version: 1, scope, value, reason: options.reason },
       ...{ ...writtenNow(), createdBy },
     };
-    await exchanging(surroundings, (local) => local.receive([{ outcome: 'line', line }]));
+    using local = openLines(surroundings);
+    local.receive([{ outcome: 'line', line }]);
     command.print({ scope, value }, () => sentences(`${scope} ${value} is revoked here. ${FOR_OTHERS}`));
   });
 
@@ -85,18 +85,18 @@ export const restore = withScope(new CliCommand('restore', 'withdraw a revocatio
     ['iree-tuned db restore --marks "m=512 n=512" --reason "compiler fixed"', 'all marks of a workload'],
     ['iree-tuned db restore --marks m=512 --for-target znver4 --reason "fan fixed"', 'marks of one target'],
   )
-  .action(async (options: RestoreOptions, command: CliCommand) => {
+  .action((options: RestoreOptions, command: CliCommand) => {
     const { marks, configuration, reason } = options;
     if (marks !== undefined) {
       if (reason === undefined) throw new UsageError('--marks needs --reason TEXT');
-      await liftMarks({ ...command.filter, workload: marks }, configuration, reason, command);
+      liftMarks({ ...command.filter, workload: marks }, configuration, reason, command);
       return;
     }
     const revocation = scopeOf(options);
     const { scope, value } = revocation;
     const surroundings = command.surroundings();
-    const isThere = await exchanging(surroundings, (local) => local.restore(revocation));
-    if (!isThere) throw new UserError(`${scope} ${value} is not revoked`);
+    using local = openLines(surroundings);
+    if (!local.restore(revocation)) throw new UserError(`${scope} ${value} is not revoked`);
     command.print({ scope, value }, () =>
       sentences(`The revocation of ${scope} ${value} is withdrawn here.`),
     );
@@ -110,46 +110,45 @@ type MarksOfOne = readonly [MarkLine, ...MarkLine[]];
  * @param configuration key of the only configuration; all when undefined
  * @throws UserError where nothing is marked
  */
-export async function liftMarks(
+function liftMarks(
   filter: Filter,
   configuration: string | undefined,
   reason: string,
   command: CliCommand,
-): Promise<void> {
+): void {
   const surroundings = command.surroundings();
-  await exchanging(surroundings, (local) => {
-    const lines = readAll(local.lines({}, () => undefined));
-    const marked = countingMarks(lines).filter(
-      ([mark]) =>
-        fits(mark, filter) &&
-        (configuration === undefined || configurationKey(mark.configuration) === configuration),
+  using local = openLines(surroundings);
+  const lines = readAll(local.lines({}, () => undefined));
+  const marked = countingMarks(lines).filter(
+    ([mark]) =>
+      fits(mark, filter) &&
+      (configuration === undefined || configurationKey(mark.configuration) === configuration),
+  );
+  if (marked.length === 0)
+    throw new UserError(
+      `no configuration has a mark${filterText(filter)}${configuration === undefined ? '' : ` with the configuration ${configuration}`}; ` +
+        'iree-tuned db export - prints all marks',
     );
-    if (marked.length === 0)
-      throw new UserError(
-        `no configuration has a mark${filterText(filter)}${configuration === undefined ? '' : ` with the configuration ${configuration}`}; ` +
-          'iree-tuned db export - prints all marks',
-      );
-    const origin = ownOrigin(surroundings.settings.author);
-    const lifted = marked.map((marks) => liftedMark(marks, reason, origin));
-    local.receive(lifted.map((line) => ({ outcome: 'line', line })));
-    const rows = marked.map(([{ configuration: own, ...mark }, ...others]) => ({
-      ...keysOf(mark),
-      configuration: own,
-      marks: 1 + others.length,
-    }));
-    command.print(rows, () =>
-      [
-        table(
-          ['lifted for', 'device', 'configuration', 'marks'],
-          rows.map((row) => [
-            ...[shortKey(row.workload), row.device, configurationKey(row.configuration), String(row.marks)],
-          ]),
-          page,
-        ),
-        sentences(`Lifted here. ${FOR_OTHERS}`),
-      ].join('\n'),
-    );
-  });
+  const origin = ownOrigin(surroundings.settings.author);
+  const lifted = marked.map((marks) => liftedMark(marks, reason, origin));
+  local.receive(lifted.map((line) => ({ outcome: 'line', line })));
+  const rows = marked.map(([{ configuration: own, ...mark }, ...others]) => ({
+    ...keysOf(mark),
+    configuration: own,
+    marks: 1 + others.length,
+  }));
+  command.print(rows, () =>
+    [
+      table(
+        ['lifted for', 'device', 'configuration', 'marks'],
+        rows.map((row) => [
+          ...[shortKey(row.workload), row.device, configurationKey(row.configuration), String(row.marks)],
+        ]),
+        page,
+      ),
+      sentences(`Lifted here. ${FOR_OTHERS}`),
+    ].join('\n'),
+  );
 }
 
 const readAll = (texts: Iterable<string>): Line[] =>

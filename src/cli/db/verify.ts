@@ -9,7 +9,7 @@ import { CliCommand } from '../command.ts';
 import { openDatabase, requireDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { measuringToolsAt, withTarget } from '../input.ts';
-import { withInterrupts } from '../interrupt.ts';
+import { interrupts } from '../interrupt.ts';
 import { page, sentences, warn } from '../output.ts';
 import { filterText } from './records.ts';
 
@@ -37,7 +37,7 @@ async function run(command: CliCommand): Promise<void> {
   const at = await siteOf(withTarget(command.flags), surroundings);
   const { site } = at;
   const tools = measuringToolsAt(at, surroundings);
-  const store = await openDatabase(surroundings);
+  using store = await openDatabase(surroundings);
   const { filter } = command;
   const asked = store.allRecords().filter((record) => fits(record, filter));
   const records = verifiable(asked, store, site);
@@ -50,15 +50,12 @@ async function run(command: CliCommand): Promise<void> {
   };
   show();
   const { budgetSeconds } = settings;
-  const why = await withInterrupts(({ finishEarly: signal }) =>
-    verifyRecords(records, store, site, tools, surroundings, { budgetSeconds, signal }, (one) => {
-      found.push(one);
-      show();
-    }),
-  ).finally(() => {
-    display.clear();
-    store.close();
-  });
+  using signals = interrupts();
+  const limits = { budgetSeconds, signal: signals.finishEarly };
+  const why = await verifyRecords(records, store, site, tools, surroundings, limits, (one) => {
+    found.push(one);
+    show();
+  }).finally(display.clear);
   const { device, compiler } = records[0] ?? { device: site.deviceKey, compiler: site.compiler.key };
   const whyNot = why?.reason ?? null;
   const notHere = asked.length - records.length;

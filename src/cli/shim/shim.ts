@@ -52,13 +52,6 @@ export const shim = new CliCommand(
     );
   });
 
-export interface Installed {
-  /** Names of the written files, of the files that were right already, and of removed shims. */
-  readonly written: readonly string[];
-  readonly unchanged: readonly string[];
-  readonly removed: readonly string[];
-}
-
 /** The folder cannot be used; the message has the reason and the way out. */
 export class ShimError extends UserError {
   override readonly name = 'ShimError';
@@ -66,14 +59,10 @@ export class ShimError extends UserError {
 
 /**
  * Writes shims of `compiler` and of its other tools into `directory`, an absolute path, and removes shims of missing tools.
+ * @returns names of the written files, of the files that were right already, and of removed shims
  * @throws ShimError if the folder has files of other programs and `force` is not set, or is the compiler's own
  */
-export function installShim(
-  directory: string,
-  launcher: string,
-  compiler: FoundCompiler,
-  force: boolean,
-): Installed {
+export function installShim(directory: string, launcher: string, compiler: FoundCompiler, force: boolean) {
   const { executable } = compiler;
   if (isPipScript(readHead(executable)))
     throw new ShimError(

@@ -3,7 +3,7 @@ import { folderOf, installedHead, isInstalled, lastCheck } from '../../base/inst
 import { runJob } from '../../base/job.ts';
 import { jobFor } from '../../base/start.ts';
 import { siteOf } from '../../populate/site.ts';
-import { baseText, type BaseAddress } from '../../settings/bases.ts';
+import { baseText, type BaseAddress } from '../../settings/address.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { placeOf } from '../../store/subject.ts';
 import { resultOr } from '../../system/result-or.ts';

@@ -1,18 +1,17 @@
 // `iree-tuned team export`: the lines of a team's PostgreSQL server.
 import { join } from 'node:path';
-import { readOldServer, type Contents, type Place } from '../../fleet/old-server.ts';
+import type { Place } from '../../base/head.ts';
+import { readOldServer, type Contents } from '../../fleet/old-server.ts';
 import { isServerAddress } from '../../settings/address.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
-import { writeLines } from '../../store/exchange/files.ts';
 import { openExchange } from '../../store/open-exchange.ts';
 import { counted } from '../../system/format.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { openIfThere } from '../database.ts';
-import { pipe } from '../db/exchange.ts';
+import { deliver, warnOfLines } from '../db/exchange.ts';
 import { UsageError } from '../failure.ts';
-import { writeWhole } from '../../system/user-files.ts';
 import { sentences, warn } from '../output.ts';
 
 export const exportCommand = new CliCommand(
@@ -41,22 +40,14 @@ export const exportCommand = new CliCommand(
     const { env, cacheDirectory } = surroundings;
     const contents = await withScratchFolder(cacheDirectory, 'export', async (folder) => {
       // A database merges lines that the server repeats, and sorts all of them.
-      const exchange = openExchange(join(folder, 'server.db'));
-      try {
-        const read = await readOldServer(url, env, () => placesHere(surroundings), exchange);
-        requirePlaces(read, surroundings);
-        const lines = exchange.lines({}, (reason) => {
-          warn(`not exported: ${reason}`);
-        });
-        if (isPiped) await pipe(lines);
-        else
-          writeWhole(file, (path) => {
-            writeLines(lines, path);
-          });
-        return read;
-      } finally {
-        exchange.close();
-      }
+      using exchange = openExchange(join(folder, 'server.db'));
+      const read = await readOldServer(url, env, () => placesHere(surroundings), exchange);
+      requirePlaces(read, surroundings);
+      const lines = exchange.lines({}, (reason) => {
+        warn(`not exported: ${reason}`);
+      });
+      await deliver(file, lines);
+      return read;
     });
     tellGaps(contents, surroundings);
     if (!isPiped) command.print({ file, ...contents }, () => described(file, contents));
@@ -64,17 +55,11 @@ export const exportCommand = new CliCommand(
 
 /** Targets and compilers of the records and misses here. */
 async function placesHere(surroundings: Surroundings): Promise<Place[]> {
-  const store = await openIfThere(surroundings);
+  using store = await openIfThere(surroundings);
   if (store === null) return [];
-  try {
-    const all = [...store.allRecords(), ...store.misses()].map(({ target, compiler }) => ({
-      target,
-      compiler,
-    }));
-    return [...new Map(all.map((place) => [JSON.stringify(place), place])).values()];
-  } finally {
-    store.close();
-  }
+  const all = [...store.allRecords(), ...store.misses()];
+  const places = all.map(({ target, compiler }) => ({ target, compiler }));
+  return [...new Map(places.map((place) => [JSON.stringify(place), place])).values()];
 }
 
 const WAY_OUT = 'a login with the role iree_tuned_administrator exports all lines';
@@ -92,8 +77,7 @@ function tellGaps(
   { refused, problems, hasAllPlaces, places, hasTrials }: Contents,
   { settings }: Surroundings,
 ): void {
-  for (const problem of problems) warn(`not exported: ${problem}`);
-  if (refused > problems.length) warn(`not exported: ${refused - problems.length} more invalid lines`);
+  warnOfLines('not exported', problems, 'invalid lines', refused);
   if (!hasAllPlaces)
     warn(
       `this login does not own the tables. The lines${hasTrials ? '' : ', without trials,'} are those of ` +

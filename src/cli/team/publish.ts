@@ -10,9 +10,9 @@ import { UserError } from '../../system/user-error.ts';
 import { CliCommand, several, wholeNumber } from '../command.ts';
 import { isThere } from '../database.ts';
 import { UsageError } from '../failure.ts';
-import { readText, refusalOf } from '../../system/user-files.ts';
+import { orRefusal, readText } from '../../system/user-files.ts';
 import { page, sentences, warn } from '../output.ts';
-import { requireOwnDatabase, withQueue } from './server.ts';
+import { fleetDatabase, requireOwnDatabase } from './server.ts';
 
 interface Options {
   readonly key?: string;
@@ -67,10 +67,8 @@ export const publishCommand = new CliCommand(
     for (const { from, refused, problems } of report.imported)
       if (refused > 0) warn(`${from}: ${counted(refused, 'line')} refused, such as ${problems[0]!}`);
     if (report.refused.length > 0) process.exitCode = 1;
-    const submitted =
-      settings.fleet === undefined || isDry
-        ? 0
-        : await withQueue(surroundings, (database) => submitMisses(folder, database, settings.author));
+    using fleet = settings.fleet === undefined || isDry ? null : fleetDatabase(surroundings);
+    const submitted = fleet === null ? 0 : await submitMisses(folder, fleet, settings.author);
     command.print({ ...report, submitted }, () =>
       [
         described(folder, report, isDry),
@@ -117,11 +115,9 @@ export const key = new CliCommand(
   .action((file: string) => {
     if (!existsSync(file)) {
       const { privateKey } = generateKeyPairSync('ed25519');
-      try {
+      orRefusal(`${file} cannot be written`, () => {
         writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
-      } catch (error) {
-        throw new UserError(`${file} cannot be written: ${refusalOf(error)}`, { cause: error });
-      }
+      });
     }
     console.log(createPublicKey(readKey(file)).export({ type: 'spki', format: 'der' }).toString('base64'));
   });

@@ -1,6 +1,6 @@
 // Shows and changes the jobs of the fleet.
 import { HEARTBEAT_SECONDS } from '../../fleet/boss.ts';
-import type { QueueDatabase } from '../../fleet/database.ts';
+import type { ServerDatabase } from '../../fleet/database.ts';
 import {
   cancel,
   idOf,
@@ -15,11 +15,12 @@ import {
   type QueueState,
   type RunState,
 } from '../../fleet/overview.ts';
+import { installQueue } from '../../fleet/queue.ts';
 import { table } from '../../report/table.ts';
 import { counted, formatDuration } from '../../system/format.ts';
 import type { CliCommand } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { withQueue } from './server.ts';
+import { fleetDatabase } from './server.ts';
 
 export interface QueueOptions {
   readonly retry?: boolean;
@@ -29,27 +30,25 @@ export interface QueueOptions {
 }
 
 export async function showQueue(options: QueueOptions, command: CliCommand): Promise<void> {
-  await withQueue(command.surroundings(), async (database) => {
-    if (options.install === true) {
-      const { installQueue } = await import('../../fleet/install.ts');
-      await installQueue(database);
-      command.print({ installed: true }, () => 'The queue is ready.');
-    } else if (options.retry === true) await printRetried(null, database, command);
-    else {
-      if (options.pause === true) await pause(database);
-      if (options.resume === true) await resume(database);
-      const paused = await isPaused(database);
-      const queues = await queueStates(database);
-      const jobs = await jobStates(database);
-      command.print({ paused, queues, jobs }, () =>
-        [
-          ...(paused ? ['The queue is paused: iree-tuned team queue --resume ends the pause.'] : []),
-          ...describedQueues(queues),
-          ...describedJobs(jobs),
-        ].join('\n\n'),
-      );
-    }
-  });
+  using database = fleetDatabase(command.surroundings());
+  if (options.install === true) {
+    await installQueue(database);
+    command.print({ installed: true }, () => 'The queue is ready.');
+  } else if (options.retry === true) await printRetried(null, database, command);
+  else {
+    if (options.pause === true) await pause(database);
+    if (options.resume === true) await resume(database);
+    const paused = await isPaused(database);
+    const queues = await queueStates(database);
+    const jobs = await jobStates(database);
+    command.print({ paused, queues, jobs }, () =>
+      [
+        ...(paused ? ['The queue is paused: iree-tuned team queue --resume ends the pause.'] : []),
+        ...describedQueues(queues),
+        ...describedJobs(jobs),
+      ].join('\n\n'),
+    );
+  }
 }
 
 export interface RunsOptions {
@@ -63,30 +62,29 @@ export async function showRuns(
   options: RunsOptions,
   command: CliCommand,
 ): Promise<void> {
-  await withQueue(command.surroundings(), async (database) => {
-    if (beginning === undefined) {
-      if (Object.keys(options).some((name) => name !== 'json'))
-        throw new UsageError('team runs: --log, --cancel and --retry need the id of a run or a job');
-      const runs = await runStates(database);
-      command.print(runs, () => (runs.length === 0 ? 'There are no runs.' : tableOfRuns(runs)));
-      return;
-    }
-    const id = await idOf(database, beginning);
-    if (options.cancel === true) {
-      const cancelled = await cancel(database, id);
-      command.print({ cancelled }, () => `Cancelled jobs: ${cancelled.length}.`);
-    } else if (options.retry === true) await printRetried(id, database, command);
-    else if (options.log === true) {
-      const jobs = await jobStates(database, id);
-      command.print(jobs, () => jobs.map(({ name, state, log }) => `${name}: ${state}\n${log}\n`).join('\n'));
-    } else {
-      const run = await runWithJobs(database, id);
-      command.print(run, () => describeRun(run));
-    }
-  });
+  using database = fleetDatabase(command.surroundings());
+  if (beginning === undefined) {
+    if (Object.keys(options).some((name) => name !== 'json'))
+      throw new UsageError('team runs: --log, --cancel and --retry need the id of a run or a job');
+    const runs = await runStates(database);
+    command.print(runs, () => (runs.length === 0 ? 'There are no runs.' : tableOfRuns(runs)));
+    return;
+  }
+  const id = await idOf(database, beginning);
+  if (options.cancel === true) {
+    const cancelled = await cancel(database, id);
+    command.print({ cancelled }, () => `Cancelled jobs: ${cancelled.length}.`);
+  } else if (options.retry === true) await printRetried(id, database, command);
+  else if (options.log === true) {
+    const jobs = await jobStates(database, id);
+    command.print(jobs, () => jobs.map(({ name, state, log }) => `${name}: ${state}\n${log}\n`).join('\n'));
+  } else {
+    const run = await runWithJobs(database, id);
+    command.print(run, () => describeRun(run));
+  }
 }
 
-async function printRetried(id: string | null, database: QueueDatabase, command: CliCommand): Promise<void> {
+async function printRetried(id: string | null, database: ServerDatabase, command: CliCommand): Promise<void> {
   const retried = await retry(database, id);
   command.print({ retried }, () => `Retried jobs: ${retried.length}.`);
 }
@@ -97,7 +95,7 @@ export interface RunWithJobs {
   readonly jobs: readonly JobState[];
 }
 
-export async function runWithJobs(database: QueueDatabase, id: string): Promise<RunWithJobs> {
+export async function runWithJobs(database: ServerDatabase, id: string): Promise<RunWithJobs> {
   const [run = null] = await runStates(database, id);
   return { run, jobs: await jobStates(database, id) };
 }
@@ -115,7 +113,6 @@ const tableOfRuns = (runs: readonly RunState[]): string =>
     ]),
   );
 
-/** The time left of a run. */
 export function describeLeft({ waiting, active, workers, secondsLeft }: RunState): string {
   if (waiting + active === 0) return '-';
   if (workers === 0) return 'no worker';
@@ -149,7 +146,6 @@ function describedQueues(queues: readonly QueueState[]): string[] {
   ];
 }
 
-/** Most rows in the table of jobs. */
 const MOST_ROWS = 50;
 
 function describedJobs(jobs: readonly JobState[]): string[] {

@@ -1,7 +1,5 @@
 // The fleet's queue, and a guard of what leaves this machine.
-import { readAddress } from '../../fleet/address.ts';
-import { queueDatabase, type QueueDatabase } from '../../fleet/database.ts';
-import { passwordFor } from '../../fleet/password-file.ts';
+import { serverDatabase, type ServerDatabase } from '../../fleet/database.ts';
 import { PROJECT_FILE } from '../../settings/files.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -20,26 +18,16 @@ export function requireOwnDatabase({ settings }: Surroundings): void {
 }
 
 /**
- * Opens the database of the fleet's queue for an action.
+ * The database of the fleet's queue.
  * @param application name of the connection on the server
  * @throws UsageError if none is set
  */
-export async function withQueue<T>(
-  { settings, env }: Surroundings,
-  action: (database: QueueDatabase) => Promise<T>,
-  application?: string,
-): Promise<T> {
+export function fleetDatabase({ settings, env }: Surroundings, application?: string): ServerDatabase {
   if (settings.fleet === undefined)
     throw new UsageError(
       'no fleet is set: set IREE_TUNED_FLEET, or "fleet" in a settings file, to postgres://user@host/database',
     );
-  const address = readAddress(settings.fleet);
-  const database = queueDatabase(address, passwordFor(address, env), application);
-  try {
-    return await action(database);
-  } finally {
-    database.close();
-  }
+  return serverDatabase(settings.fleet, env, application);
 }
 
 /**

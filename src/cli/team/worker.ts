@@ -4,12 +4,10 @@ import { folderOf, lastCheck } from '../../base/installed.ts';
 import { runJob } from '../../base/job.ts';
 import { jobFor } from '../../base/start.ts';
 import { withBases } from '../../base/open.ts';
-import type { QueueDatabase } from '../../fleet/database.ts';
 import { placeOfWorker, queueName } from '../../fleet/job.ts';
 import { machineLock } from '../../fleet/machine.ts';
 import { openQueue } from '../../fleet/queue.ts';
-import type { ProgramMeans } from '../../fleet/tune-program.ts';
-import { jobsAt } from '../../fleet/tune-job.ts';
+import { jobsAt, type ProgramMeans } from '../../fleet/tune-job.ts';
 import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
 import { packageRoot } from '../../system/package-root.ts';
 import { machineVariable } from '../../system/machine-lock.ts';
@@ -20,7 +18,7 @@ import type { CliCommand } from '../command.ts';
 import { openDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { measuringToolsAt, withTarget } from '../input.ts';
-import { modelsFolder, requireBase, requireOwnDatabase, withQueue } from './server.ts';
+import { fleetDatabase, modelsFolder, requireBase, requireOwnDatabase } from './server.ts';
 
 /** Time to hand the running job back to the server, in seconds. */
 const HAND_BACK_SECONDS = 15;
@@ -61,51 +59,44 @@ export async function runWorkerHere(
     flags,
     envFor: (seconds) => ({ ...env, ...cli.variables({ budget: String(seconds) }) }),
   };
-  const work = async (database: QueueDatabase) => {
-    const { signals, unlisten } = endingSignals(drain, say);
-    // The first exchange reads it.
-    (await openDatabase(surroundings)).close();
-    const exchange = async () => {
-      const publish = settings.publish === 'off' ? 'inbox' : settings.publish;
-      await runJob(jobFor({ places, sent: settings.database, publish }, surroundings));
-      const checks = settings.bases.map((address) => lastCheck(folderOf(cacheDirectory, address)));
-      return checks.find((check) => check !== null && check.problem !== null)?.problem ?? null;
-    };
-    const storeNow = async () => withBases(await openDatabase(surroundings), places, surroundings);
-    try {
-      const queue = await openQueue(database, place);
-      say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
-      const { finished } = await runWorker({
-        ...{ place, queue, exchange, signals, say, untilIdle },
-        machine: machineLock(database, env[machineVariable]),
-        doJob: jobsAt(storeNow, site, tools, surroundings, programs),
-        whyUseless: async () => {
-          const store = await storeNow();
-          const revoked = store.ownRevocation();
-          store.close();
-          return revoked === null
-            ? null
-            : `records of this machine are ignored: ${revoked.scope} ${revoked.value} is revoked (${revoked.reason})`;
-        },
-        isBusy: async () => {
-          const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
-          lock?.release();
-          return lock === null;
-        },
-      });
-      say(`ends, ${finished} done`);
-    } finally {
-      unlisten();
-    }
+  using database = fleetDatabase(surroundings, queueName(place));
+  using ending = endingSignals(drain, say);
+  // The first exchange reads it.
+  (await openDatabase(surroundings)).close();
+  const exchange = async () => {
+    const publish = settings.publish === 'off' ? 'inbox' : settings.publish;
+    await runJob(jobFor({ places, sent: settings.database, publish }, surroundings));
+    const checks = settings.bases.map((address) => lastCheck(folderOf(cacheDirectory, address)));
+    return checks.find((check) => check !== null && check.problem !== null)?.problem ?? null;
   };
-  await withQueue(surroundings, work, queueName(place));
+  const storeNow = async () => withBases(await openDatabase(surroundings), places, surroundings);
+  const queue = await openQueue(database, place);
+  say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
+  const { finished } = await runWorker({
+    ...{ place, queue, exchange, signals: ending.signals, say, untilIdle },
+    machine: machineLock(database, env[machineVariable]),
+    doJob: jobsAt(storeNow, site, tools, surroundings, programs),
+    whyUseless: async () => {
+      using store = await storeNow();
+      const revoked = store.ownRevocation();
+      return revoked === null
+        ? null
+        : `records of this machine are ignored: ${revoked.scope} ${revoked.value} is revoked (${revoked.reason})`;
+    },
+    isBusy: async () => {
+      const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
+      lock?.release();
+      return lock === null;
+    },
+  });
+  say(`ends, ${finished} done`);
 }
 
 /** The first SIGTERM or SIGINT drains: the running job has `drainSeconds` to end. The second ends the process at once. */
 export function endingSignals(
   drainSeconds: number,
   say: (line: string) => void,
-): { readonly signals: WorkerParts['signals']; readonly unlisten: () => void } {
+): Disposable & Pick<WorkerParts, 'signals'> {
   const [drain, abort, giveUp] = [new AbortController(), new AbortController(), new AbortController()];
   const timers: NodeJS.Timeout[] = [];
   const after = (seconds: number, controller: AbortController) => {
@@ -128,7 +119,7 @@ export function endingSignals(
   process.on('SIGINT', onSignal);
   return {
     signals: { drain: drain.signal, abort: abort.signal, 'give-up': giveUp.signal },
-    unlisten: () => {
+    [Symbol.dispose]: () => {
       process.off('SIGTERM', onSignal);
       process.off('SIGINT', onSignal);
       timers.forEach(clearTimeout);

@@ -6,9 +6,8 @@ import { backendNamed } from '../../backend/index.ts';
 import { knobsFor, readAutoScheduler, type AutoScheduler } from '../../compat/auto-scheduler.ts';
 import { allOf, profiled, spaceSizes, timedCandidates, type Profiled } from '../../compat/measurement.ts';
 import { splitKSlices } from '../../compat/operation.ts';
-import { consoleBlock } from '../../compat/report.ts';
+import { consoleBlock, resultBlock, writeReport } from '../../compat/report.ts';
 import { compileOnly, keepCandidates } from '../../compat/candidates.ts';
-import { resultBlock, writeReport } from '../../compat/run-log.ts';
 import { subjectOf } from '../../store/subject.ts';
 import { isExecutableFile } from '../../system/files.ts';
 import { openDatabase } from '../database.ts';
@@ -19,25 +18,19 @@ import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';
 import { restricted, search } from '../search.ts';
 import { needsProgram } from '../../workload/workload.ts';
+import type { TuneOptions } from './tune.ts';
 
 /** Limit of an operation without a budget: settings files limit the trials. */
 const SECONDS_EACH = 600;
 
-export interface AutoSchedulerRun {
-  /** The settings file. */
-  readonly path: string;
-  /** Whether the budget limits the run; else `SECONDS_EACH` limits each operation. */
-  readonly isLimited: boolean;
-  /** Folder for all candidates. */
-  readonly keep?: string | undefined;
-}
-
 /**
  * Searches all contractions of the file's input, with and without records, and writes the auto-scheduler's files. Without a device for the
  * target, configurations are compiled and not measured. Paths in the file are relative to its folder.
+ * @param path of the file
  */
 export async function runAutoScheduler(
-  { path, isLimited, keep }: AutoSchedulerRun,
+  path: string,
+  { budget, keep }: Pick<TuneOptions, 'budget' | 'keep'>,
   program: CliCommand,
 ): Promise<void> {
   const begun = new Date();
@@ -51,7 +44,7 @@ export async function runAutoScheduler(
   const compiler = compilerOf(asked, folder, program);
   const surroundings = program.surroundings(compiler === null ? {} : { compiler });
   const { command, inspected: read } = await inspectInput(input, program.flags, surroundings);
-  const store = await openDatabase(surroundings);
+  using store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
   const backend = backendNamed(site.target.key);
@@ -77,7 +70,7 @@ export async function runAutoScheduler(
   const measure = async (): Promise<readonly Profiled[]> => {
     const earlier = new Map(works.map((work) => [work.key, store.trials(subjectOf(work, site)).length]));
     const { settings } = surroundings;
-    const budgetSeconds = isLimited ? settings.budgetSeconds : SECONDS_EACH * works.length;
+    const budgetSeconds = budget === undefined ? SECONDS_EACH * works.length : settings.budgetSeconds;
     const { whyNot } = await search(
       works,
       store,
@@ -102,7 +95,6 @@ export async function runAutoScheduler(
   };
   const found = await (isMeasured ? measure() : compile(site.whyNotHere.reason));
   const ended = new Date();
-  store.close();
 
   const every = found.flatMap(allOf);
   for (const one of every) console.log(consoleBlock(one));

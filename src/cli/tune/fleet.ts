@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runJob } from '../../base/job.ts';
 import { jobFor } from '../../base/start.ts';
 import { recordsOfClass } from '../../decision/same-class.ts';
-import { ServerError, type QueueDatabase } from '../../fleet/database.ts';
+import { ServerError, type ServerDatabase } from '../../fleet/database.ts';
 import { placeOfWorker, whyNotAlone, type ProgramFile } from '../../fleet/job.ts';
 import { runStates } from '../../fleet/overview.ts';
 import { openQueue, type PlannedJob } from '../../fleet/queue.ts';
@@ -27,11 +27,12 @@ import { fileSha256 } from '../../system/hash.ts';
 import { because } from '../../system/reason.ts';
 import { openWithBases } from '../database.ts';
 import { siteAt } from '../input.ts';
-import { withInterrupts } from '../interrupt.ts';
+import { interrupts } from '../interrupt.ts';
 import { warn } from '../output.ts';
 import { describeLeft, runWithJobs, type RunWithJobs } from '../team/queue.ts';
-import { withQueue } from '../team/server.ts';
+import { fleetDatabase } from '../team/server.ts';
 import type { TimedRun } from './here.ts';
+import type { TuneOptions } from './tune.ts';
 
 /** Interval between two looks at the queue, in milliseconds. */
 const LOOK_MS = 3000;
@@ -67,26 +68,17 @@ export function splitForFleet(
   };
 }
 
-export interface FleetOptions {
-  /** Whether to return after the submission. */
-  readonly isDetached: boolean;
-  /** Of all jobs; by default how often programs have a workload. */
-  readonly priority: number | undefined;
-}
-
-export interface FleetResults {
-  /** Null for a detached run. */
-  readonly results: readonly Populated[] | null;
-  readonly runs: readonly RunWithJobs[];
-}
-
-/** Submits one run for each site, and follows the runs. Workers go on after Ctrl-C. */
+/**
+ * Submits one run for each site, and follows the runs. Workers go on after Ctrl-C.
+ * @param priority of all jobs; by default how often programs have a workload
+ * @returns no results for a detached run
+ */
 export async function runOnFleet(
   plan: RequestPlan,
   whole: readonly ProgramFile[],
   run: TimedRun,
-  { isDetached, priority }: FleetOptions,
-): Promise<FleetResults> {
+  { detach: isDetached = false, priority }: Pick<TuneOptions, 'detach' | 'priority'>,
+) {
   const { sites, knowledge, budgetSeconds } = run;
   const { surroundings } = knowledge;
   for (const one of plan.programs)
@@ -96,35 +88,34 @@ export async function runOnFleet(
   const found = await surveyed(plan.todo, run);
   const isOpen = ({ answer: { standing, work } }: Surveyed) =>
     (standing.kind === 'new' || isUnfinished({ standing })) && whyNotAlone(work.workload) === null;
-  return withQueue(surroundings, async (database) => {
-    const ids: string[] = [];
-    for (const [index, { site }] of sites.entries()) {
-      const place = placeOfWorker(site);
-      const common = { version: 1, ...place, ...(budgetSeconds !== undefined && { budgetSeconds }) } as const;
-      const jobs: PlannedJob[] = [
-        ...found
-          .filter((one) => one.planned.site === index && isOpen(one))
-          .map(({ answer: { work } }) => ({
-            job: { ...common, workload: work.key, form: work.workload },
-            priority: priority ?? work.count,
-          })),
-        ...whole.map((program) => ({ job: { ...common, program }, priority: priority ?? 1 })),
-      ];
-      if (jobs.length === 0) continue;
-      const queue = await openQueue(database, place);
-      const id = await queue.submit(jobs, surroundings.settings.author).finally(() => queue.close());
-      ids.push(id);
-      warn(`run ${id.slice(0, 8)} has ${counted(jobs.length, 'job')}`);
-      await warnWithoutWorker(database, id);
-    }
-    if (!isDetached) await follow(database, ids);
-    const runs = await Promise.all(ids.map((id) => runWithJobs(database, id)));
-    if (isDetached) return { results: null, runs };
-    return { results: await resultsOf(found, runs, run), runs };
-  });
+  using database = fleetDatabase(surroundings);
+  const ids: string[] = [];
+  for (const [index, { site }] of sites.entries()) {
+    const place = placeOfWorker(site);
+    const common = { version: 1, ...place, ...(budgetSeconds !== undefined && { budgetSeconds }) } as const;
+    const jobs: PlannedJob[] = [
+      ...found
+        .filter((one) => one.planned.site === index && isOpen(one))
+        .map(({ answer: { work } }) => ({
+          job: { ...common, workload: work.key, form: work.workload },
+          priority: priority ?? work.count,
+        })),
+      ...whole.map((program) => ({ job: { ...common, program }, priority: priority ?? 1 })),
+    ];
+    if (jobs.length === 0) continue;
+    const queue = await openQueue(database, place);
+    const id = await queue.submit(jobs, surroundings.settings.author).finally(() => queue.close());
+    ids.push(id);
+    warn(`run ${id.slice(0, 8)} has ${counted(jobs.length, 'job')}`);
+    await warnWithoutWorker(database, id);
+  }
+  if (!isDetached) await follow(database, ids);
+  const runs = await Promise.all(ids.map((id) => runWithJobs(database, id)));
+  if (isDetached) return { results: null, runs };
+  return { results: await resultsOf(found, runs, run), runs };
 }
 
-async function warnWithoutWorker(database: QueueDatabase, id: string): Promise<void> {
+async function warnWithoutWorker(database: ServerDatabase, id: string): Promise<void> {
   const [run] = await runStates(database, id);
   if (run?.workers === 0)
     warn(`no worker serves ${run.device}, ${run.target}, ${run.compiler} now: jobs wait for 30 days`);
@@ -149,7 +140,7 @@ async function surveyed(todo: readonly Planned[], run: TimedRun): Promise<Survey
 }
 
 /** Shows the progress until no job is open, or Ctrl-C. */
-async function follow(database: QueueDatabase, ids: readonly string[]): Promise<void> {
+async function follow(database: ServerDatabase, ids: readonly string[]): Promise<void> {
   const display = lineDisplay();
   let last = '';
   const look = async (id: string): Promise<boolean> => {
@@ -164,7 +155,9 @@ async function follow(database: QueueDatabase, ids: readonly string[]): Promise<
     last = ended;
     return rest > 0;
   };
-  await withInterrupts(async ({ finishEarly }) => {
+  using signals = interrupts();
+  const { finishEarly } = signals;
+  try {
     for (const id of ids) {
       let isOpen = true;
       while (isOpen && !finishEarly.aborted) {
@@ -177,7 +170,9 @@ async function follow(database: QueueDatabase, ids: readonly string[]): Promise<
       }
       if (isOpen) warn(`the workers go on: iree-tuned team runs ${id.slice(0, 8)} shows their progress`);
     }
-  }).finally(display.clear);
+  } finally {
+    display.clear();
+  }
 }
 
 /** The records of the base after a run, or the reason for none. */
@@ -193,10 +188,8 @@ async function resultsOf(
   const records = await Promise.all(
     sites.map(async ({ site }, index) => {
       const keys = found.flatMap(({ planned, answer }) => (planned.site === index ? [answer.work.key] : []));
-      const store = await openWithBases(site, surroundings);
-      const own = store === null ? new Map<string, TuningRecord>() : recordsFor(keys, site, store);
-      store?.close();
-      return own;
+      using store = await openWithBases(site, surroundings);
+      return store === null ? new Map<string, TuningRecord>() : recordsFor(keys, site, store);
     }),
   );
   const jobs = new Map(runs.flatMap((one) => one.jobs.map((job) => [job.name, job])));

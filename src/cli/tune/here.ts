@@ -15,14 +15,14 @@ import { planRequest, type RequestPlan, type Run } from '../../populate/request.
 import { sumOf } from '../../measure/statistics.ts';
 import { lineDisplay } from '../../report/progress.ts';
 import { formatDuration } from '../../system/format.ts';
-import { searchInWords } from '../../report/sentences.ts';
+import { searchInWords } from '../../report/terminal.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { STRATEGIES } from '../../search/index.ts';
 import { EFFORT_ALONE } from '../../tuning/search-job.ts';
 import { likelyCompilesAtOnce } from '../../tuning/here.ts';
 import type { SearchOptions } from '../command.ts';
 import { restricted } from '../search.ts';
-import { withInterrupts } from '../interrupt.ts';
+import { interrupts } from '../interrupt.ts';
 
 export interface TimedRun extends Run {
   readonly budgetSeconds: number | undefined;
@@ -108,16 +108,14 @@ export async function carryOut(
       `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );
   });
-  return withInterrupts(
-    ({ finishEarly, abort }) =>
-      populate(plan, executor, {
-        ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
-        onDone: (one) => {
-          done++;
-          if (!one.wasKnown) measured++;
-          if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
-        },
-      }),
-    display.clear,
-  ).finally(display.clear);
+  using signals = interrupts(display.clear);
+  const { finishEarly, abort } = signals;
+  return await populate(plan, executor, {
+    ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
+    onDone: (one) => {
+      done++;
+      if (!one.wasKnown) measured++;
+      if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
+    },
+  }).finally(display.clear);
 }

@@ -9,7 +9,7 @@ import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../.
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { type Knowledge, planRequest, type PopulationRequest } from '../../populate/request.ts';
 import { isProgramOp, programText, type Shape, shapeKey, shapeName } from '../../populate/shape.ts';
-import { type Shard, unitsOfShard } from '../../populate/shard.ts';
+import { type Shard, unitsOfShard } from '../../populate/plan.ts';
 import { compilerOf, populationSite, type PopulationSite } from '../../populate/site.ts';
 import { isSwept, optionFlag, parseShapeList, shapesOf } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
@@ -74,57 +74,53 @@ export async function tuneMany(
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
       : await openDatabase(surroundings);
     const places = here.map(({ site }) => placeOf(site));
-    const store = await withBases(own, places, surroundings);
-    try {
-      const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
-      const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);
-      const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
-      const written = readSpaceFile(options.searchSpace);
-      // An invalid search space fails before the compiler runs.
-      for (const { site } of sites) restricted([], site, written);
-      const knowledge: Knowledge = {
-        ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
-        isRestricted: written !== null,
-        again: options.again === true,
-      };
-      const all = requestIn(folder);
-      // A dry run shows the work within programs.
-      const models = isForFleet && !isDry ? modelsFolder(options.models, surroundings) : null;
-      const { whole, rest: request } = splitForFleet(all, models);
-      const run = { request, sites, knowledge, budgetSeconds, folder };
-      const first = await planRequest(run);
-      if (isDry) {
-        command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
-          describePlan(first, sites, budgetSeconds),
-        );
-        return;
-      }
-      if (isForFleet) {
-        const { detach: isDetached = false, priority } = options;
-        const { results, runs } = await runOnFleet(first, whole, run, { isDetached, priority });
-        const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
-        command.print({ ...described, runs }, () =>
-          [
-            ...(results === null || (results.length === 0 && runs.length > 0)
-              ? []
-              : [describeResults(results, first, NO_PROGRAMS, sites)]),
-            ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
-          ].join('\n\n'),
-        );
-        const isDone =
-          results?.every(({ result }) => result !== null) !== false &&
-          (isDetached || runs.every(({ jobs }) => jobs.every(({ state }) => state === 'done')));
-        if (!isDone) process.exitCode = 1;
-        return;
-      }
-      const { plan, results, found } = await tuneHere(first, run, { tools, written, ...options });
-      command.print(populationJson(plan, results, found, sites), () =>
-        describeResults(results, plan, found, sites),
+    using store = await withBases(own, places, surroundings);
+    const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
+    const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);
+    const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
+    const written = readSpaceFile(options.searchSpace);
+    // An invalid search space fails before the compiler runs.
+    for (const { site } of sites) restricted([], site, written);
+    const knowledge: Knowledge = {
+      ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
+      isRestricted: written !== null,
+      again: options.again === true,
+    };
+    const all = requestIn(folder);
+    // A dry run shows the work within programs.
+    const models = isForFleet && !isDry ? modelsFolder(options.models, surroundings) : null;
+    const { whole, rest: request } = splitForFleet(all, models);
+    const run = { request, sites, knowledge, budgetSeconds, folder };
+    const first = await planRequest(run);
+    if (isDry) {
+      command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
+        describePlan(first, sites, budgetSeconds),
       );
-      if (results.some(({ result }) => result === null)) process.exitCode = 1;
-    } finally {
-      store.close();
+      return;
     }
+    if (isForFleet) {
+      const isDetached = options.detach === true;
+      const { results, runs } = await runOnFleet(first, whole, run, options);
+      const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
+      command.print({ ...described, runs }, () =>
+        [
+          ...(results === null || (results.length === 0 && runs.length > 0)
+            ? []
+            : [describeResults(results, first, NO_PROGRAMS, sites)]),
+          ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
+        ].join('\n\n'),
+      );
+      const isDone =
+        results?.every(({ result }) => result !== null) !== false &&
+        (isDetached || runs.every(({ jobs }) => jobs.every(({ state }) => state === 'done')));
+      if (!isDone) process.exitCode = 1;
+      return;
+    }
+    const { plan, results, found } = await tuneHere(first, run, { tools, written, ...options });
+    command.print(populationJson(plan, results, found, sites), () =>
+      describeResults(results, plan, found, sites),
+    );
+    if (results.some(({ result }) => result === null)) process.exitCode = 1;
   });
 }
 
@@ -134,7 +130,12 @@ export async function tuneMany(
  */
 function requestOf(inputs: readonly string[], options: TuneOptions): (folder: string) => PopulationRequest {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const wanted = [...modelFiles(inputs), ...listed, ...(isSwept(options) ? sweepOf(options) : [])];
+  // Each model once.
+  const wanted = [
+    ...new Set(inputs.flatMap(filesOf)),
+    ...listed,
+    ...(isSwept(options) ? sweepOf(options) : []),
+  ];
   const fromMisses = options.fromMisses === true;
   if (wanted.length === 0 && !fromMisses)
     throw new UsageError(
@@ -200,13 +201,9 @@ const sitesOf = (
 const MODEL = /\.(?:mlir|mlirbc|bc|onnx)$/;
 
 /**
- * The files of paths: a file itself, all models below a folder, or the matches of a pattern. Each file once.
+ * The files of a path: the file itself, all models below a folder, or the matches of a pattern.
  * @throws UserError for a path without a file
  */
-export function modelFiles(given: readonly string[]): string[] {
-  return [...new Set(given.flatMap(filesOf))];
-}
-
 function filesOf(path: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() === true) return [path];

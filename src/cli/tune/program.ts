@@ -40,7 +40,7 @@ async function tuneTarget(
   isOneOfSeveral: boolean,
 ) {
   const own = await openDatabase(surroundings);
-  const store = await withBases(own, [placeOf(read.site)], surroundings);
+  using store = await withBases(own, [placeOf(read.site)], surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const { site } = written.inspected;
   if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere.reason}`);
@@ -65,7 +65,6 @@ async function tuneTarget(
   const isOnDemand = options.verifyProgram === true;
   const concluded = await concludeProgram(open, whyNot, isOnDemand, means);
   kept.discard();
-  store.close();
   const { verdict } = concluded;
   const { backend } = site.target.target;
   const decisions = isOneOfSeveral ? decisionsFor(backend, concluded.decisions) : concluded.decisions;

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { Option } from 'commander';
 import { CliCommand, several, shardOf, wholeNumber, type SearchOptions } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import type { Shard } from '../../populate/shard.ts';
+import type { Shard } from '../../populate/plan.ts';
 import { isSwept, type SweepText } from '../../populate/sweep.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
 import { OF_FLEET, tuneMany } from './many.ts';
@@ -75,7 +75,7 @@ export const tune = new CliCommand(
     const { config, keep } = options;
     if (config !== undefined) {
       refuseOthers(inputs, command);
-      await runAutoScheduler({ path: config, keep, isLimited: options.budget !== undefined }, command);
+      await runAutoScheduler(config, options, command);
     } else if (keep !== undefined)
       throw new UsageError('--keep needs --config; for other inputs use iree-tuned profile --keep');
     else if (isOneProgram(inputs, options)) await tuneProgram(inputs[0]!, options, command);

@@ -24,7 +24,6 @@ export interface PageRecord
   /** Index into `PageData.places`. */
   readonly place: number;
   readonly configuration: string;
-  /** Kind of the configuration. */
   readonly kind: string;
   readonly outcome: (typeof OUTCOMES)[number];
   /** Floating-point or integer operations of one execution, and bytes of operands and result; null if only the key is known. */
@@ -34,7 +33,6 @@ export interface PageRecord
   readonly bound: number | null;
 }
 
-/** A timed program. */
 export interface PageLoss extends ProgramLoss {
   readonly name: string;
   /** Index into `PageData.places`. */

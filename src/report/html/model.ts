@@ -30,11 +30,9 @@ export interface ReportSource extends Pick<PageData, 'about'> {
   readonly devices: readonly KnownDevice[];
   readonly subjectOf: (key: RecordKey) => Subject | undefined;
   readonly ratesOf: (place: PlaceKey) => DeviceRates;
-  /** Timed programs. */
   readonly losses: readonly SourceLoss[];
 }
 
-/** Most programs of a page. */
 const MOST_PROGRAMS = 100;
 
 export function pageDataOf(source: ReportSource): PageData {

@@ -1,6 +1,7 @@
 // The text of the page: one file with all its parts. The script draws the charts and tables.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { timeText } from '../../system/format.ts';
 import type { PageData } from './data.ts';
 import { factsOf, sectionsOf, tilesOf, type Section } from './sections.ts';
 import { escapeHtml } from './texts.ts';
@@ -48,7 +49,7 @@ export function pageText(data: PageData, { script, style }: PageAssets): string 
 <div class="wide">
 <p class="brand">iree-tuned</p>
 <h1>Tuning report</h1>
-<p class="about">Written <time datetime="${about.written}">${about.written.slice(0, 16).replace('T', ' ')} UTC</time> from <bdi>${escapeHtml(about.database)}</bdi>.${filter}</p>
+<p class="about">Written <time datetime="${about.written}">${timeText(about.written)}</time> from <bdi>${escapeHtml(about.database)}</bdi>.${filter}</p>
 <dl class="tiles">${tilesOf(facts)
     .map(({ value, label }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`)
     .join('')}</dl>

@@ -38,15 +38,10 @@ export function factsOf({ records }: PageData) {
 
 type Facts = ReturnType<typeof factsOf>;
 
-interface Tile {
-  readonly value: string;
-  readonly label: string;
-}
-
 /** The numbers at the top of the page. */
-export function tilesOf(facts: Facts): Tile[] {
+export function tilesOf(facts: Facts) {
   const { geometricMean, best, seconds, records, faster, workloads, tuningSeconds } = facts;
-  const tiles: (Tile | null)[] = [
+  const tiles = [
     geometricMean === null
       ? { value: '–', label: 'nothing is faster than the default yet' }
       : {

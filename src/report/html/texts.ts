@@ -1,5 +1,5 @@
 // Short texts for the page and its script: numbers, names of workloads, and untrusted texts of databases. Pure.
-import { groupOf } from '../dispatch-group.ts';
+import { groupOf } from '../loss.ts';
 import { printable } from '../text.ts';
 
 /** A number with few digits, which keeps the page's data small. */
@@ -7,9 +7,6 @@ export const short = (value: number): number => Number(value.toPrecision(4));
 
 /** A gain: `1.42×`, `58.1×`, `400×`. */
 export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}×`;
-
-/** A share: `58%`. */
-export const percentText = (share: number): string => `${(100 * share).toFixed(0)}%`;
 
 /** A text of at most `longest` characters, with invisible characters by name. It cannot reorder the text around it. */
 export function plain(text: string, longest = 2000): string {

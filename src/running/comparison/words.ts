@@ -1,6 +1,6 @@
 // Texts of a comparison: rows, notes, and a sentence. Pure.
-import { percent, settledShare } from '../../report/time-shares.ts';
-import { formatRatio } from '../../system/format.ts';
+import { settledShare } from '../../report/time-shares.ts';
+import { formatRatio, percent } from '../../system/format.ts';
 import { TUNED, type ComparedBuild, type Comparison } from './compare.ts';
 import { DEFAULT } from './variants.ts';
 

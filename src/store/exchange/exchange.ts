@@ -46,7 +46,7 @@ export interface Pruned {
 }
 
 /** Every method throws `StoreError`. */
-export interface Exchange {
+export interface Exchange extends Disposable {
   /**
    * Texts of all lines without line feeds. Equal databases give the same order. Do not write through this object during the iteration.
    * @param skip receives a message for each invalid row
@@ -65,5 +65,6 @@ export interface Exchange {
   surplus(what: Surplus): Pruned;
   /** Removes rows. Marks and revocations stay. */
   prune(what: Surplus): Pruned;
+  /** `using` closes it, too. */
   close(): void;
 }

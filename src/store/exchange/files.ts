@@ -104,15 +104,11 @@ function* linesOfDatabase(
 ): Generator<PlacedLine> {
   const folder = makeScratchFolder(cacheDirectory, 'import');
   try {
-    const other = openExchange(path, { readonly: true, ...(folder !== null && { copyInto: folder }) });
-    try {
-      const lines = other.lines({}, (problem) => {
-        refuse(`${path}: ${problem}`);
-      });
-      for (const line of lines) yield { place: path, reading: readLine(line) };
-    } finally {
-      other.close();
-    }
+    using other = openExchange(path, { readonly: true, ...(folder !== null && { copyInto: folder }) });
+    const lines = other.lines({}, (problem) => {
+      refuse(`${path}: ${problem}`);
+    });
+    for (const line of lines) yield { place: path, reading: readLine(line) };
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
@@ -139,12 +135,8 @@ export function writeLines(lines: Iterable<string>, path: string): void {
 
 /** Writes lines to a database. */
 export function copyLines(lines: Iterable<string>, path: string): void {
-  const target = openExchange(path);
-  try {
-    for (const batch of batches(lines)) target.receive(batch.map(readLine));
-  } finally {
-    target.close();
-  }
+  using target = openExchange(path);
+  for (const batch of batches(lines)) target.receive(batch.map(readLine));
 }
 
 export function* batches<T>(values: Iterable<T>, size = BATCH): Generator<T[]> {

@@ -107,6 +107,9 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
     close: () => {
       guard(() => db.close());
     },
+    [Symbol.dispose]() {
+      this.close();
+    },
   };
 }
 

@@ -258,6 +258,9 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     close: () => {
       guard(() => db.close());
     },
+    [Symbol.dispose]() {
+      this.close();
+    },
   };
 }
 

@@ -4,8 +4,7 @@ import { geometricMean } from '../../../measure/statistics.ts';
 import { counted, countText } from '../../../system/format.ts';
 import { gainText } from '../texts.ts';
 import { choice, element } from './dom.ts';
-import { figure } from './figure.ts';
-import { axis, COLOURS, GRID, HALO, ratioDomain, ratioTick, ratioTicks } from './marks.ts';
+import { axis, COLOURS, figure, GRID, HALO, ratioDomain, ratioTick, ratioTicks } from './figure.ts';
 import type { Drawing, Row } from './rows.ts';
 import { sortableTable } from './table.ts';
 

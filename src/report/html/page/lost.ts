@@ -1,9 +1,8 @@
 // The dispatches of timed programs, by the time that they lose, and their groups.
 import { sumOf } from '../../../measure/statistics.ts';
-import { formatSeconds } from '../../../system/format.ts';
+import { formatSeconds, percent } from '../../../system/format.ts';
 import type { DispatchLoss } from '../../loss.ts';
 import type { PageLoss } from '../data.ts';
-import { percentText } from '../texts.ts';
 import { choice, element, isolated } from './dom.ts';
 import type { Drawing } from './rows.ts';
 import { sortableTable, type Column } from './table.ts';
@@ -34,7 +33,7 @@ export const drawLost: Drawing = (host, { data }) => {
     columns: [
       { title: 'Dispatch', value: ({ dispatch }) => dispatch, isLong: true },
       ...timesOf<DispatchLoss>(),
-      { title: 'Of bound', value: ({ share }) => share ?? NaN, format: percentText },
+      { title: 'Of bound', value: ({ share }) => share ?? NaN, format: percent },
       { title: 'Group', value: ({ group }) => group, isMinor: true },
       {
         ...{ title: 'Bound by', isMinor: true, isLong: true },

@@ -1,9 +1,9 @@
 // The sortable table of all records.
-import { formatDuration, formatSeconds } from '../../../system/format.ts';
+import { formatDuration, formatSeconds, percent, timeText } from '../../../system/format.ts';
 import { shellWord } from '../../../system/shell-word.ts';
-import { gainText, percentText } from '../texts.ts';
+import { gainText } from '../texts.ts';
 import { copyable, element, isolated } from './dom.ts';
-import { rateOf, rateText } from './marks.ts';
+import { rateOf, rateText } from './figure.ts';
 import type { Drawing, Row } from './rows.ts';
 import { sortableTable } from './table.ts';
 
@@ -32,7 +32,7 @@ export const drawRecords: Drawing = (host) => {
         format: rateText,
         isMinor: true,
       },
-      { title: 'Of bound', value: shareOf, format: percentText, isMinor: true },
+      { title: 'Of bound', value: shareOf, format: percent, isMinor: true },
       { title: 'Lost', value: lostBy, format: formatSeconds, isMinor: true },
       { title: 'Configuration', value: ({ configuration }) => configuration, isMinor: true, isLong: true },
       { title: 'Device', value: ({ place }) => place.deviceName, isMinor: true, isLong: true },
@@ -68,7 +68,7 @@ function detailsOf(row: Row): Node {
     Target: target,
     Device: deviceName === device ? device : `${deviceName}: ${device}`,
     Compiler: compiler,
-    Written: `${createdAt.slice(0, 16).replace('T', ' ')} UTC by ${row.createdBy} on ${row.machine}`,
+    Written: `${timeText(createdAt)} by ${row.createdBy} on ${row.machine}`,
     ...(row.failure !== null && { 'Not used because': row.failure }),
   };
   const list = element('dl');

@@ -3,8 +3,7 @@ import { axisX, axisY, dot, gridX, gridY, link, ruleY, text, type PlotOptions } 
 import { counted } from '../../../system/format.ts';
 import type { Place } from '../data.ts';
 import { gainText } from '../texts.ts';
-import { figure } from './figure.ts';
-import { axis, COLOURS, GRID, HALO, rangeOf, rateOf, rateText, type Range } from './marks.ts';
+import { axis, COLOURS, figure, GRID, HALO, rangeOf, rateOf, rateText, type Range } from './figure.ts';
 import type { Drawing, Row } from './rows.ts';
 
 interface Point {

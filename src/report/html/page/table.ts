@@ -12,7 +12,6 @@ export interface Column<T> {
   readonly show?: (row: T) => string | Node;
   /** Left out on a phone. The details have the value. */
   readonly isMinor?: boolean;
-  /** Whether texts can be long. */
   readonly isLong?: boolean;
 }
 
