@@ -29,6 +29,7 @@ export interface Explanation {
   readonly reason: string | null;
   readonly code: ReasonCode | null;
   readonly operations: readonly ExplainedOperation[];
+  /** The lock file; null without a lock file. */
   readonly lock: ExplainedLock | null;
   /** The forms that the program was compiled or tried in; null if it has no other forms. */
   readonly forms: ExplainedForms | null;
