@@ -105,6 +105,9 @@ const VARIANT_COMPILES = 2;
 /** Compiles that the check of the best configurations takes, as a share of a program's. */
 const CHECK_COMPILES = 1;
 
+/** The share of the first round that has to fit into the time. Its expected time is that of a compile beside others, so it takes less. */
+const FIRST_ROUND = 0.5;
+
 /**
  * Configurations that together save less than this share of the time that is left are not checked, because each check takes as long as
  * any other.
@@ -156,11 +159,15 @@ export async function tuneInRounds(
   let { compileSeconds } = bench;
   /** Seconds to check and confirm the best configurations. */
   const closingSeconds = () => (CHECK_COMPILES + 1) * compileSeconds + bench.confirmingSeconds;
-  // The first round finds most, so its check and its confirmation may exceed the time. Those of a slow program would by far.
+  const roundSeconds = () => compileSeconds + runSeconds;
+  // The first round finds most, so it may exceed the time, and its check and its confirmation, too. Those of a slow program would by far.
   const isTime = () => {
     const isFirst = rounds.count === 0 && !bench.isSampled;
-    return clock() + compileSeconds + runSeconds + (isFirst ? 0 : closingSeconds()) < end;
+    const needed = isFirst ? FIRST_ROUND * roundSeconds() : roundSeconds() + closingSeconds();
+    return clock() + needed < end;
   };
+  /** Rounds at once. One alone takes less time. */
+  const mostAtOnce = () => (clock() + roundSeconds() < end ? roundsAtOnce : 1);
   let open = variant;
   // The first rounds gain more than most variants. Their best configurations are confirmed after the variant, too.
   const isDue = ({ isLikely }: RoundsVariant) => {
@@ -171,7 +178,7 @@ export async function tuneInRounds(
   while (failures < MOST_FAILURES) {
     const begun = clock();
     const due = open !== null && isDue(open) ? open : null;
-    const count = Math.max(1, roundsAtOnce - (due === null ? 0 : 1));
+    const count = Math.max(1, mostAtOnce() - (due === null ? 0 : 1));
     const assignments = isTime() && !rounds.isIdle ? rounds.propose(count) : [];
     if (assignments.length === 0 && due === null) break;
     const own = bench;

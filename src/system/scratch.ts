@@ -1,5 +1,5 @@
 // Temporary folders in the cache. Their names contain their owner, so the next process removes leftovers of a killed one.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { owner, OWNER, removeIfAbandoned } from './temporary-files.ts';
 import { filesAt, pathIn, PLACES, SCRATCH } from './cache.ts';
@@ -45,7 +45,8 @@ export async function withScratchFolder<T>(
   try {
     return await action(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    // A stream of a failed action may still make a file there. The folder is removed again at the end of this process.
+    removeIfPossible(folder);
   }
 }
 
