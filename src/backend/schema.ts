@@ -26,8 +26,13 @@ type ValueOf<Field> = Field extends { readonly check: (...of: never) => unknown 
     : never
   : never;
 
-/** The type of a kind's configurations: each field has the type that its check guards. */
-export type ConfigurationOf<Kind, Own extends KindFields, Fields> = {
+/** The types of configurations by their kind. */
+export type ConfigurationsOf<Kinds extends Readonly<Record<string, KindFields>>, Fields> = {
+  readonly [Kind in keyof Kinds]: ConfigurationOf<Kind, Kinds[Kind], Fields>;
+};
+
+/** Each field has the type that its check guards. */
+type ConfigurationOf<Kind, Own extends KindFields, Fields> = {
   readonly version: 1;
   readonly kind: Kind;
 } & { readonly [Name in Own['required'][number] & keyof Fields]: ValueOf<Fields[Name]> } & {

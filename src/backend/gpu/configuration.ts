@@ -5,7 +5,7 @@ import type { Workload } from '../../workload/workload.ts';
 import {
   isLevel,
   isWithin,
-  type ConfigurationOf,
+  type ConfigurationsOf,
   type KnobColumns,
   type Schema,
   type SchemaField,
@@ -72,12 +72,12 @@ const KINDS = {
   'simt-tile': { required: [...FUSED, 'thread', 'promoted'] },
 } as const;
 
-type Of<Kind extends keyof typeof KINDS> = ConfigurationOf<Kind, (typeof KINDS)[Kind], typeof FIELDS>;
+type Own = ConfigurationsOf<typeof KINDS, typeof FIELDS>;
 
-export type AttentionConfiguration = Of<'attention-tile'>;
-export type MmaTileConfiguration = Of<'mma-tile'>;
-export type SharedSumConfiguration = Of<'shared-sum'>;
-export type SimtTileConfiguration = Of<'simt-tile'>;
+export type AttentionConfiguration = Own['attention-tile'];
+export type MmaTileConfiguration = Own['mma-tile'];
+export type SharedSumConfiguration = Own['shared-sum'];
+export type SimtTileConfiguration = Own['simt-tile'];
 
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
 

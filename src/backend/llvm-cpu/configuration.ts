@@ -5,7 +5,13 @@ import { isOperationWork, type OperationWork, type Workload } from '../../worklo
 import type { DimensionKind } from '../../workload/sizes.ts';
 import type { UserKnob } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
-import { isLevel, type ConfigurationOf, type KnobColumns, type Schema, type SchemaField } from '../schema.ts';
+import {
+  isLevel,
+  type ConfigurationsOf,
+  type KnobColumns,
+  type Schema,
+  type SchemaField,
+} from '../schema.ts';
 
 /** The compiler's packed form of an operation: a fact about the compiler, not a choice. */
 export interface PackedForm {
@@ -74,15 +80,14 @@ const KINDS = {
   'window-tile': { required: REQUIRED_LEVELS },
 } as const;
 
-type Of<Kind extends keyof typeof KINDS> = ConfigurationOf<Kind, (typeof KINDS)[Kind], typeof FIELDS>;
+type Own = ConfigurationsOf<typeof KINDS, typeof FIELDS>;
 
-export type TileConfiguration = Of<'tile'>;
-export type DataTileConfiguration = Of<'data-tile'>;
-export type WindowTileConfiguration = Of<'window-tile'>;
-export type DispatchTileConfiguration = Of<'dispatch-tile'>;
+export type TileConfiguration = Own['tile'];
+export type DataTileConfiguration = Own['data-tile'];
+export type WindowTileConfiguration = Own['window-tile'];
+export type DispatchTileConfiguration = Own['dispatch-tile'];
 
-export type LlvmCpuConfiguration =
-  TileConfiguration | DataTileConfiguration | WindowTileConfiguration | DispatchTileConfiguration;
+export type LlvmCpuConfiguration = Own[keyof Own];
 
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 

@@ -1,7 +1,7 @@
 // The knobs of IREE's SPIR-V pipelines. The number of threads is no knob, because it follows from the tiles. The compiler accepts a wrong
 // number silently.
 import { tileColumns } from '../gpu/configuration.ts';
-import { isLevel, isWithin, type ConfigurationOf, type Schema, type SchemaField } from '../schema.ts';
+import { isLevel, isWithin, type ConfigurationsOf, type Schema, type SchemaField } from '../schema.ts';
 
 /** Every level has one entry for each dimension of the workload; 0 means "not tiled at this level". */
 const FIELDS = {
@@ -35,13 +35,13 @@ const KINDS = {
   'spirv-tile': { required: COMMON, optional: ['window'] },
 } as const;
 
-type Of<Kind extends keyof typeof KINDS> = ConfigurationOf<Kind, (typeof KINDS)[Kind], typeof FIELDS>;
+type Own = ConfigurationsOf<typeof KINDS, typeof FIELDS>;
 
-export type SpirvTileConfiguration = Of<'spirv-tile'>;
-export type PromotedConfiguration = Of<'spirv-promoted'>;
-export type CooperativeConfiguration = Of<'spirv-cooperative'>;
+export type SpirvTileConfiguration = Own['spirv-tile'];
+export type PromotedConfiguration = Own['spirv-promoted'];
+export type CooperativeConfiguration = Own['spirv-cooperative'];
 
-export type VulkanConfiguration = SpirvTileConfiguration | PromotedConfiguration | CooperativeConfiguration;
+export type VulkanConfiguration = Own[keyof Own];
 
 /** Threads along each parallel dimension; 0 along reduction dimensions. */
 export function threadsOf(c: VulkanConfiguration): readonly number[] {
