@@ -48,6 +48,9 @@ export function declaredSignature(dump: string, sizes: WantedSizes = []): Progra
 export const callName = ({ name, call }: Pick<ProgramFunction, 'name' | 'call'>): string =>
   call === null ? name : `${name} at ${call.text}`;
 
+/** Whether a call only checks results: the user did not ask for its size. */
+export const isExtraCall = ({ call }: Pick<ProgramFunction, 'call'>): boolean => call?.isExtra === true;
+
 function describe(
   { name, arguments: types, results }: PublicFunction,
   convert: Convert,

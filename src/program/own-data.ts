@@ -1,7 +1,7 @@
 // The user's data for the functions of a program.
 import { statSync } from 'node:fs';
 import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
-import { callName, type ProgramFunction } from '../input/signature.ts';
+import { callName, isExtraCall, type ProgramFunction } from '../input/signature.ts';
 import { isEmpty, pathsOf, type OwnArgument, type OwnData } from '../settings/own-data.ts';
 import { piecesOfFile } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
@@ -54,7 +54,7 @@ export function dataOf(
   const given = new Map<ProgramFunction, Map<number, string>>(functions.map((one) => [one, new Map()]));
   for (const one of all) {
     const calls = callsFor(one, functions);
-    const asked = calls.filter(({ call }) => call?.isExtra !== true);
+    const asked = calls.filter((called) => !isExtraCall(called));
     const { argument, values } = one;
     if (calls.length === 0) continue;
     if (values.length > 1 && values.length !== asked.length)
@@ -65,7 +65,7 @@ export function dataOf(
       const own = values.length === 1 ? values[0] : values[asked.indexOf(called)];
       const problem = own === undefined ? 'has no file' : problemOf(own, called.arguments[argument]!);
       if (problem === null) given.get(called)?.set(argument, own!);
-      else if (called.call?.isExtra === true) given.delete(called);
+      else if (isExtraCall(called)) given.delete(called);
       else throw new OwnDataError(`${placeOf(one)} of @${callName(called)} ${problem}`);
     }
   }

@@ -11,7 +11,7 @@ import {
   type ComparedWorkload,
   type SlowerWorkload,
 } from './slower.ts';
-import { callName } from '../input/signature.ts';
+import { callName, isExtraCall } from '../input/signature.ts';
 import type { FunctionVerdict } from './verdict.ts';
 import { comparisonOf } from '../measure/compare-modules.ts';
 import { comparisonWith, type Compared } from './results.ts';
@@ -106,9 +106,6 @@ interface Known {
   dispatches: TunedProgram['dispatches'];
 }
 
-/** Whether a call only checks results: the user did not ask for its size. */
-const isExtra = ({ function: { call } }: StockContest): boolean => call?.isExtra === true;
-
 /**
  * @param contests one for each called function; at least one. Extra calls are the last
  * @param compileWith compiles the program with the configurations of these workloads
@@ -127,7 +124,7 @@ export function programRuns(
   /** Remaining seconds without the overdraft. */
   const own = () => (seconds === Infinity ? Infinity : Math.max(0, budget.left - (OVERDRAFT - 1) * seconds));
   /** Number of calls that need a verdict. */
-  const asked = Math.max(1, contests.filter((one) => !isExtra(one)).length);
+  const asked = Math.max(1, contests.filter((one) => !isExtraCall(one.function)).length);
   const answers = new Map<string, Known>();
   const knownOf = (keys: readonly string[]): Known => {
     const known = answers.get(keys.join()) ?? { compared: [], timed: [], dispatches: new Map() };
@@ -151,7 +148,7 @@ export function programRuns(
     }
     for (const [i, contest] of contests.entries()) {
       // A call that only checks results may use the overdraft: without it, the comparison of all calls is lost.
-      const left = isExtra(contest) ? budget.left : own();
+      const left = isExtraCall(contest.function) ? budget.left : own();
       if (left <= 0) return { results: 'unknown', why: NO_TIME };
       const result = await budget.spend(() =>
         comparisons[i]!(program.module, callSeconds(), () => budget.left > 0),
@@ -187,7 +184,7 @@ export function programRuns(
     for (const [i, { seconds }] of known.compared.entries()) {
       const both = { ...contests[i]!, tuned: program.module };
       const { reference } = both;
-      const left = isExtra(both) ? own() : extent.seconds;
+      const left = isExtraCall(both.function) ? own() : extent.seconds;
       const ofCall = left < extent.seconds ? { pairs: MOST_PAIRS, seconds: left } : extent;
       const one =
         (left <= 0 ? { timing: null, dispatches: [], reason: NO_TIME.reason } : null) ??

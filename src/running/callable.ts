@@ -5,7 +5,7 @@ import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../com
 import type { Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
-import { callName, type ProgramFunction } from '../input/signature.ts';
+import { callName, isExtraCall, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { dataOf, OwnDataError, type Given } from '../program/own-data.ts';
@@ -166,8 +166,7 @@ export async function contestsOf(
     movedFlags: (to: string, seed: number) => [...written.moved(to, seed), ...own],
   };
   const contests: StockContest[] = [];
-  const isExtra = ({ call }: ProgramFunction) => call?.isExtra === true;
-  const extraLast = called.toSorted((a, b) => Number(isExtra(a)) - Number(isExtra(b)));
+  const extraLast = called.toSorted((a, b) => Number(isExtraCall(a)) - Number(isExtraCall(b)));
   for (const [i, one] of extraLast.entries()) {
     const place = join(folder, `inputs${i}`);
     await mkdir(place, { recursive: true });
@@ -175,7 +174,7 @@ export async function contestsOf(
     const isRandom = values.size === 0 || values.size < one.arguments.length;
     const inputs = writeInputs(one, place, i, values);
     const contest = { ...shared, function: one, inputs, given: values, isRandom };
-    if (!isExtra(one) || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
+    if (!isExtraCall(one) || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
   }
   return contests;
 }

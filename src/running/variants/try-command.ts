@@ -2,6 +2,7 @@
 // written operations. Not loaded on a hit.
 import { join } from 'node:path';
 import type { Command } from '../../compiler/command.ts';
+import { isExtraCall } from '../../input/signature.ts';
 import { surveyed, type FormedProgram } from '../../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../../plan/kept-modules.ts';
 import { isEitherFarAhead } from '../../program/answered.ts';
@@ -248,7 +249,7 @@ async function compareBoth(
   const told = why === null ? NO_REASON : because('results-unknown', why.reason);
   const verdict = { functions, skipped: callable.skipped, leftOut: [], injected: true, ...told };
   const ratios = functions
-    .filter((_, i) => contests[i]!.function.call?.isExtra !== true)
+    .filter((_, i) => !isExtraCall(contests[i]!.function))
     .map(({ equal, timing }) => (equal === true ? (timing?.ratio ?? 0) : 0));
   const ratio = ratios.length === 0 ? 0 : Math.min(...ratios);
   return { ...times, verdict, isRefused: false, ratio };
