@@ -55,16 +55,18 @@ export function specialised(text: string, wanted: readonly KnownSizes[]): string
         const all = sizes.map((one) => ({ ...one, size: shapes[one.argument]?.[one.dimension] }));
         return all.length > 0 && all.every(({ size }) => size !== undefined) ? [all as readonly Size[]] : [];
       });
+      const publicly = (own: string, itsBody: string) =>
+        `  util.func public ${symbol}(${args}) ${results}${own} {\n${itsBody}  }${location}\n`;
       // Attributes of arguments are not copied.
       if (known.length === 0 || args.includes('{'))
-        return DYNAMIC.test(body) ? whole : withAttribute(whole, attributes);
+        return DYNAMIC.test(body) ? whole : publicly(withSized(attributes), body);
       copies += known.length;
       const privately = (part: string, itsBody: string, more = '') =>
         `  util.func private ${partOf(symbol, part)}(${args}) ${results} attributes {${NEVER_INLINED}${more}} {\n${itsBody}  }${location}\n`;
       return [
         ...known.map((one, i) => privately(`sized${i}`, withSizes(body, one), `, ${SIZED}`)),
         privately('any', body),
-        `  util.func public ${symbol}(${args}) ${results}${attributes} {\n${choice(symbol, args, results, known)}  }${location}\n`,
+        publicly(attributes, choice(symbol, args, results, known)),
       ].join('');
     },
   );
@@ -83,12 +85,9 @@ export const SIZED = 'iree_tuned.sized';
 
 const DYNAMIC = /tensor<[^>]*\?/;
 
-/** A function with the attribute besides its own. */
-function withAttribute(whole: string, attributes: string): string {
-  const [header] = whole.split('\n');
-  const own = attributes === '' ? ` attributes {${SIZED}}` : attributes.replace('{', `{${SIZED}, `);
-  return `${header!.slice(0, -`${attributes} {`.length)}${own} {${whole.slice(header!.length)}`;
-}
+/** The attribute besides others. */
+const withSized = (attributes: string): string =>
+  attributes === '' ? ` attributes {${SIZED}}` : attributes.replace('{', `{${SIZED}, `);
 
 const NEVER_INLINED = 'inlining_policy = #util.inline.never';
 
