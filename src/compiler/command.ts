@@ -103,6 +103,9 @@ export async function readCommand(
   };
 }
 
+/** The compiler's IR verifier takes up to a fifth of the time, and does not change legal modules. */
+export const NO_CHECKS = '--verify=false';
+
 const FLAG = /^--?([^=]+)(=?)/;
 
 /** The user's command with more flags, for our own compiles. Drops flags that write files. New flags go before `--`. */

@@ -4,7 +4,7 @@ import { bufferOf } from '../system/bytes.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
-import { withTrailingFlags, type Compile } from '../compiler/command.ts';
+import { NO_CHECKS, withTrailingFlags, type Compile } from '../compiler/command.ts';
 import type { Release } from '../compiler/release.ts';
 import {
   configuredExecutable,
@@ -46,7 +46,7 @@ export async function splitProgram(
 ): Promise<SplitProgram | string> {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, 'flow.mlirbc');
-  const toFlow = ['--compile-to=flow', '--emit-mlir-bytecode', '-o', path];
+  const toFlow = ['--compile-to=flow', '--emit-mlir-bytecode', NO_CHECKS, '-o', path];
   const texts = join(folder, 'texts');
   return (
     (await run(withTrailingFlags(argv, toFlow), stdin)) ??

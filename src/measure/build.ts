@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { WholeProgram } from '../backend/backend.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { backendOf, meterOf } from '../backend/index.ts';
+import { NO_CHECKS } from '../compiler/command.ts';
 import { preprocessingFlags, preprocessingSpec } from '../spec/preprocessing.ts';
 import { whenHung } from '../system/limits.ts';
 import {
@@ -46,9 +47,6 @@ const STALL_SECONDS = 4;
 
 /** Share of the remaining time in which a compile of several candidates may work. The rest is for finding culprits. */
 const WORK_SHARE = 0.5;
-
-/** The compiler's IR verifier takes up to a fifth of the time, and does not change legal modules. */
-const NO_CHECKS = '--verify=false';
 
 /**
  * A linked module is one unit of code for one thread. Unlinked code costs 0.15 s more for each candidate, and this many threads gain

@@ -4,6 +4,7 @@ import { applyInsertions } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/arguments.ts';
 import {
   inputName,
+  NO_CHECKS,
   passesOf,
   rewrittenCompile,
   withTrailingFlags,
@@ -45,7 +46,7 @@ export function untunedCompile({ command, inspected }: FormedProgram): Compile {
 
 /** Arguments that compile a file with the program at the end of `flow`. */
 export const resumedCompile = ({ expanded, arguments: { input } }: Command, path: string): string[] =>
-  withTrailingFlags(expanded.with(input!.index, path), ['--compile-from=flow']);
+  withTrailingFlags(expanded.with(input!.index, path), ['--compile-from=flow', NO_CHECKS]);
 
 /**
  * Writes the files of the injection into the cache folder, named by their content.

@@ -32,11 +32,15 @@ import { SAMPLE_ERROR, sampledProfile } from './sampled-times.ts';
 import { formatSeconds } from '../system/format.ts';
 import { because } from '../system/reason.ts';
 
-/** Processes of each module in a round. The modules take turns. */
+/** Least processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;
 
 /** If a call takes at least this many seconds, one process of each module is enough. */
 const LONG_CALL = 0.02;
+
+/** Share of a compile for timing its modules with more processes. On a busy machine a single one often shows a gain as a loss. */
+const TIMING_SHARE = 0.15;
+const MOST_PROCESSES = 5;
 
 /** Calls of at least this many seconds are timed once. Their noise is small, and rounds gain far more. */
 const SLOW_CALL = 1;
@@ -270,7 +274,9 @@ export async function roundBench(
         return { module, times, hasFailed: false };
       });
       const untimed = all.filter(({ times }) => times.length === 0);
-      const processes = Math.max(...callSeconds) < LONG_CALL ? PROCESSES : 1;
+      const room = Math.floor((TIMING_SHARE * compileSeconds) / (untimed.length * processSeconds));
+      const least = Math.max(...callSeconds) < LONG_CALL ? PROCESSES : 1;
+      const processes = Math.max(least, Math.min(room, MOST_PROCESSES));
       for (let process = 0; process < processes; process++)
         for (const one of process % 2 === 0 ? untimed : untimed.toReversed()) {
           if (one.hasFailed) continue;

@@ -308,3 +308,10 @@ test.each([
   });
   expect(rounds).toBe(expected);
 });
+
+test('rounds expect the time that their compiles take, not that of a compile beside others', async () => {
+  const { bench, options } = machine({ gainOf, seconds: 1 });
+  const beside = { ...bench, compileSeconds: 10 };
+  const { rounds } = await tuneInRounds(contenders, beside, null, { ...options, budgetSeconds: 20 });
+  expect(rounds).toBeGreaterThan(2);
+});

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../../backend/index.ts';
 import { targetArchitecture } from '../../backend/target.ts';
-import { passesOf, withTrailingFlags } from '../../compiler/command.ts';
+import { NO_CHECKS, passesOf, withTrailingFlags } from '../../compiler/command.ts';
 import {
   isReplaceable,
   resultOf,
@@ -37,7 +37,28 @@ export const wrongAlone = async (
   choices: readonly FormChoice[],
 ): Promise<Reasons> => (await check(program, choices, true)) ?? new Map();
 
+/** Forms with products in tiles are checked in a module of their own, because theirs is code for the target. */
 async function check(
+  program: MeasuredProgram,
+  choices: readonly FormChoice[],
+  isRefused: boolean,
+): Promise<Reasons | null> {
+  const isInTiles = ({ form }: FormChoice) => packingIn(form).packing !== null;
+  const all = await Promise.all([
+    checkIn('tiles', program, choices.filter(isInTiles), isRefused),
+    checkIn(
+      'plain',
+      program,
+      choices.filter((one) => !isInTiles(one)),
+      isRefused,
+    ),
+  ]);
+  const known = all.filter((one) => one !== null);
+  return known.length < all.length ? null : new Map(known.flatMap((one) => [...one]));
+}
+
+async function checkIn(
+  kind: 'tiles' | 'plain',
   program: MeasuredProgram,
   choices: readonly FormChoice[],
   isRefused: boolean,
@@ -45,14 +66,13 @@ async function check(
   const { command, inspected, signal, limits } = program;
   const replaced = choices.map(({ operation }) => operation).filter(isReplaceable);
   if (replaced.length === 0) return new Map();
-  const folder = join(folderOf(program), 'forms-alone');
+  const folder = join(folderOf(program), 'forms-alone', kind);
   mkdirSync(folder, { recursive: true });
-  const passes = pipelineFlags(passesOf(command));
-  // A form computes the same for every target, unless its products are in tiles. Plain code compiles in less than half of the time.
-  const isAny = choices.every(({ form }) => packingIn(form).packing === null);
   const { key, target } = inspected.site.target;
-  const comparison = backendNamed(key)?.flags(targetArchitecture(target));
-  const plain = isAny && !isRefused ? (comparison?.plainCode ?? []) : [];
+  // Operations compute the same in code for every processor, and so do forms without tiles.
+  const plain = backendNamed(key)?.flags(targetArchitecture(target)).plainCode ?? [];
+  const passes = pipelineFlags(passesOf(command));
+  const formedFlags = [...passes, ...(kind === 'plain' && !isRefused ? plain : [])];
   const alone = replaced.map(calledOf);
   const groups = groupsOf(alone);
   const compile = async (
@@ -65,13 +85,13 @@ async function check(
     const texts = [...called.map(functionText), groupsText(groups, 'func')];
     writeFileSync(source, `module {\n${texts.join('')}}\n`);
     const argv = command.expanded.with(command.arguments.input!.index, source);
-    const own = [...plain, NOT_RECORDED, '--iree-input-type=none', '-o', module];
-    return (await compiling(program)([...flags, ...withTrailingFlags(argv, own)])) === null;
+    const own = [...flags, NOT_RECORDED, NO_CHECKS, '--iree-input-type=none', '-o', module];
+    return (await compiling(program)(withTrailingFlags(argv, own))) === null;
   };
   const [stock, formed] = [join(folder, 'stock.vmfb'), join(folder, 'formed.vmfb')];
   const [isStock, isFormed] = await Promise.all([
-    compile(stock, [], alone, groups),
-    compile(formed, passes, alone, groups),
+    compile(stock, plain, alone, groups),
+    compile(formed, formedFlags, alone, groups),
   ]);
   if (!isRefused && !(isStock && isFormed)) return null;
   const end = performance.now() + 1000 * limits.compileSeconds;
@@ -81,12 +101,12 @@ async function check(
     );
   if (!isStock) {
     // An operation that does not compile alone as written cannot be checked. It keeps no other from its check.
-    const open = new Set((await failingWith(stock, [])).map(({ key }) => key));
+    const open = new Set((await failingWith(stock, plain)).map(({ key }) => key));
     const rest = choices.filter(({ operation }) => !open.has(rewritableKey(operation)));
-    return open.size === 0 ? new Map() : check(program, rest, isRefused);
+    return open.size === 0 ? new Map() : checkIn(kind, program, rest, isRefused);
   }
   if (!isFormed) {
-    const failing = await failingWith(formed, passes);
+    const failing = await failingWith(formed, formedFlags);
     return new Map(
       failing.map(({ key }) => [key, because('compile-failed', `the form of ${key} does not compile`)]),
     );
