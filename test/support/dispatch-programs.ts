@@ -148,7 +148,7 @@ export function withRandomTiles(
   count: number,
   nativeVectorBytes = NATIVE_VECTOR_BYTES,
 ) {
-  const space = dispatchSpace(work, { nativeVectorBytes, threads: 1 });
+  const space = dispatchSpace(work, { nativeVectorBytes, vectorRegisters: 32, threads: 1 });
   const random = seededRandom(1);
   const found = [];
   while (found.length < count) {

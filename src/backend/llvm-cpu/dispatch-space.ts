@@ -60,12 +60,17 @@ const [UNROLLED_SHARE, REDUCED_SHARE] = [1 / 2, 1 / 8];
 
 const WHOLE = LARGEST_TILE;
 
+const inOrder = (isSo: boolean, a: Recipe, b: Recipe): readonly Recipe[] => (isSo ? [a, b] : [b, a]);
+
 /** Recipes, best guess first. @param lanes elements of a vector */
-const RECIPES = (lanes: number): readonly Recipe[] => [
+const RECIPES = (lanes: number, isTransposed: boolean): readonly Recipe[] => [
   { lane: 4 * lanes, row: 4, depth: 4 * lanes, workgroup: [WHOLE, 64] },
   { lane: 2 * lanes, row: 4, depth: 2 * lanes, workgroup: [WHOLE, 32] },
-  { lane: lanes, row: lanes, depth: lanes, workgroup: [64, 64] },
-  { lane: 8 * lanes, row: 1, depth: 8 * lanes, workgroup: [WHOLE, 16] },
+  ...inOrder(
+    isTransposed,
+    { lane: lanes, row: lanes, depth: lanes, workgroup: [64, 64] },
+    { lane: 8 * lanes, row: 1, depth: 8 * lanes, workgroup: [WHOLE, 16] },
+  ),
   { lane: lanes, row: 4, depth: lanes, workgroup: [WHOLE, 16] },
   { lane: lanes / 2, row: 8, depth: 1, workgroup: [64, 64] },
   { lane: 4 * lanes, row: 2, depth: 1, workgroup: [256, 4] },
@@ -91,7 +96,11 @@ const ATTENTION = (lanes: number): readonly Recipe[] => [
 /** The search space of a dispatch. Some of its configurations may not compile; the search finds out. */
 export function dispatchSpace(
   workload: DispatchWork,
-  { nativeVectorBytes, threads }: Pick<SpaceOptions, 'nativeVectorBytes' | 'threads'>,
+  {
+    nativeVectorBytes,
+    vectorRegisters,
+    threads,
+  }: Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'threads'>,
 ): SearchSpace<Configuration> {
   const { dimensions, elementType, parts } = workload;
   const lanes = elementsPerVector(elementType, { nativeVectorBytes });
@@ -170,8 +179,16 @@ export function dispatchSpace(
     const chosen = [...outer, ...inner];
     return Object.fromEntries(Object.keys(knobs).map((name, i) => [name, chosen[i]!]));
   };
-  const recipes = (attention === null ? RECIPES : ATTENTION)(lanes);
-  return spaceOfChoices({ kind: 'dispatch-tile', knobs, starts: recipes.map(startOf), at });
+  /** Whether the register tile takes more than half of the registers. Operands and constants need the others. */
+  const isLarge = (start: Choice<string>) => {
+    const tiles = dimensions.map((_, d) => start[`vector.${nameOf(d)}`]!);
+    const vectors = tiles.reduce((n, tile, d) => n * (d === lane ? Math.ceil(tile / lanes) : tile), 1);
+    return 2 * vectors > vectorRegisters;
+  };
+  const recipes = attention === null ? RECIPES(lanes, /transpose/.test(workload.name)) : ATTENTION(lanes);
+  const all = recipes.map(startOf);
+  const starts = isReduction ? all : [...all.filter((one) => !isLarge(one)), ...all.filter(isLarge)];
+  return spaceOfChoices({ kind: 'dispatch-tile', knobs, starts, at });
 }
 
 const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>

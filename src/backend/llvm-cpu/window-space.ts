@@ -65,7 +65,7 @@ export function windowSpace(
   workload: OperationWork,
   options: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
-  const { nativeVectorBytes, threads } = options;
+  const { nativeVectorBytes, vectorRegisters, threads } = options;
   const { dimensions, accumulator } = workload;
   const { row, column, lane, depth } = rolesOf(workload);
   const size = (d: number) => dimensions[d]!.size;
@@ -96,8 +96,12 @@ export function windowSpace(
     return knobs[name].values.find((one) => one >= least && one % tile === 0)!;
   };
   const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]) => {
-    const lanes = vectors * perVector;
-    const own = { rows: near('rows', rows), lanes: near('lanes', lanes), depth: near('depth', depth) };
+    const lanes = near('lanes', vectors * perVector);
+    const fitting = knobs.rows.values.filter((one) => (one + 1) * (lanes / perVector) + 1 <= vectorRegisters);
+    const own = {
+      ...{ lanes, depth: near('depth', depth) },
+      rows: nearestByRatio(fitting.length > 0 ? fitting : knobs.rows.values, rows),
+    };
     const columns = around('distribution.column', Math.max(workgroup[1], rows), own.rows);
     const channels = around('distribution.lane', Math.max(workgroup[2], lanes), own.lanes);
     const beside = (size(column) / columns) * (size(lane) / channels);
@@ -110,10 +114,19 @@ export function windowSpace(
       ...{ 'distribution.row': images, 'distribution.column': columns, 'distribution.lane': channels },
     };
   };
+  /** Cycles of a product in a register tile, on a core with two units for sums of products of four cycles, and two for loads. */
+  const cyclesOf = ({ rows, lanes }: { readonly rows: number; readonly lanes: number }) => {
+    const vectors = lanes / perVector;
+    const products = rows * vectors;
+    return Math.max(products / 2, (rows + vectors) / 2, 4) / products;
+  };
   return spaceOfChoices({
     kind: 'window-tile',
     knobs,
-    starts: (depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES).map(startOf),
+    starts:
+      depth === null
+        ? [RECIPES.at(-1)!, ...RECIPES].map(startOf)
+        : RECIPES.map(startOf).toSorted((a, b) => cyclesOf(a) - cyclesOf(b)),
     at(choice) {
       const { rows, lanes } = choice;
       if (choice['distribution.column'] % rows !== 0 || choice['distribution.lane'] % lanes !== 0)

@@ -7,7 +7,7 @@ import { isConfiguration } from '../../../src/backend/index.ts';
 import { startsOf } from '../drawn.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 
-const OPTIONS = { nativeVectorBytes: 64, threads: 1 };
+const OPTIONS = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1 };
 
 /** A softmax over rows. */
 const softmax = (rows: number, columns: number): DispatchWork => ({
@@ -46,6 +46,27 @@ test('a softmax begins with tiles that divide its rows and columns, if the defau
     vector: [1, 4, 60],
   });
 });
+
+test.each([
+  [64, 32, [1, 4, 64]],
+  // Sixteen vectors at once would take all registers.
+  [32, 16, [1, 4, 16]],
+])(
+  'work on elements begins with half of the registers at most: vectors of %i bytes in %i registers',
+  (nativeVectorBytes, vectorRegisters, expected) => {
+    const work: DispatchWork = {
+      ...softmax(1, 1),
+      dimensions: [64, 64, 192].map((size) => ({ kind: 'm', size })),
+      parts: [{ name: 'linalg.generic', loops: [0, 1, 2], reduced: [] }],
+    };
+    const starts = startsOf(
+      dispatchSpace(work, { ...OPTIONS, nativeVectorBytes, vectorRegisters }),
+      'dispatch-tile',
+    );
+    expect(starts[0]).toMatchObject({ vector: expected });
+    expect(starts).toHaveLength(8);
+  },
+);
 
 /** A sum over the columns. @param lane the dimension of vectors */
 const sumOf = (rows: number, columns: number, lane: number): DispatchWork => ({

@@ -57,12 +57,27 @@ test('all threads get work if possible', () => {
   }
 });
 
+test.each([
+  [56, 16, [4, 16]],
+  // More registers have room for seven rows of two vectors.
+  [56, 32, [7, 16]],
+  // Two rows would be too few products for the units of a core.
+  [14, 16, [2, 32]],
+])(
+  'the first register tile of %i columns has room for its operands in %i registers',
+  (columns, vectorRegisters, expected) => {
+    const space = windowSpace(convolution(columns, 64, 64), { ...options, vectorRegisters });
+    const [{ vectorCommonParallel }] = startsOf(space, 'window-tile') as [WindowTileConfiguration];
+    expect(vectorCommonParallel.slice(2, 4)).toEqual(expected);
+  },
+);
+
 test('the directive names the pipeline, and the batch dimension comes first', () => {
   const space = windowSpace(convolution(35, 96, 96), options);
   const [first] = startsOf(space, 'window-tile');
   expect(compilationInfo(rendered(first!, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).value).toBe(
     '#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [1, 1, 35, 96, 0, 0, 0], ' +
-      'vector_common_parallel = [1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>, ' +
+      'vector_common_parallel = [1, 1, 5, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>, ' +
       'translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<ConvTileAndDecomposeExpert>>>',
   );
 });
