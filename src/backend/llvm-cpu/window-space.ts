@@ -89,6 +89,8 @@ export function windowSpace(
     lanes: knob('vector', lane, inVectors.length > 0 ? inVectors : narrow),
     depth: knob('vector', depth ?? -1, depth === null ? [0] : divisors(size(depth), 1, MOST_DEPTH)),
   };
+  // Three vectors of a register tile take up to three times as long as two.
+  const even = knobs.lanes.values.filter((tile) => isPowerOfTwo(tile / perVector));
   const near = (name: keyof typeof knobs, wanted: number) => nearestByRatio(knobs[name].values, wanted);
   /** The nearest workgroup tile to a size, or the next one, that has whole register tiles. */
   const around = (name: keyof typeof knobs, wanted: number, tile: number) => {
@@ -96,7 +98,7 @@ export function windowSpace(
     return knobs[name].values.find((one) => one >= least && one % tile === 0)!;
   };
   const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]) => {
-    const lanes = near('lanes', vectors * perVector);
+    const lanes = nearestByRatio(even.length > 0 ? even : knobs.lanes.values, vectors * perVector);
     const fitting = knobs.rows.values.filter((one) => (one + 1) * (lanes / perVector) + 1 <= vectorRegisters);
     const own = {
       ...{ lanes, depth: near('depth', depth) },

@@ -58,15 +58,17 @@ test('all threads get work if possible', () => {
 });
 
 test.each([
-  [56, 16, [4, 16]],
+  [56, 64, 16, [4, 16]],
   // More registers have room for seven rows of two vectors.
-  [56, 32, [7, 16]],
+  [56, 64, 32, [7, 16]],
   // Two rows would be too few products for the units of a core.
-  [14, 16, [2, 32]],
+  [14, 64, 16, [2, 32]],
+  // Three vectors are slow.
+  [80, 24, 16, [10, 8]],
 ])(
-  'the first register tile of %i columns has room for its operands in %i registers',
-  (columns, vectorRegisters, expected) => {
-    const space = windowSpace(convolution(columns, 64, 64), { ...options, vectorRegisters });
+  'the first register tile of %i columns and %i filters has room for its operands in %i registers',
+  (columns, filters, vectorRegisters, expected) => {
+    const space = windowSpace(convolution(columns, filters, 64), { ...options, vectorRegisters });
     const [{ vectorCommonParallel }] = startsOf(space, 'window-tile') as [WindowTileConfiguration];
     expect(vectorCommonParallel.slice(2, 4)).toEqual(expected);
   },
