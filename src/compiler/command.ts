@@ -103,7 +103,7 @@ export async function readCommand(
   };
 }
 
-/** The compiler's IR verifier takes up to a fifth of the time, and does not change legal modules. */
+/** The compiler's IR verifier takes a sixth to a third of the time, and does not change legal modules. */
 export const NO_CHECKS = '--verify=false';
 
 const FLAG = /^--?([^=]+)(=?)/;

@@ -156,11 +156,13 @@ export async function tuneInRounds(
   const stock = new Map<string, number[]>();
   let bench = plain;
   let [runSeconds, failures] = [0, 0];
-  let { compileSeconds } = bench;
-  let isCompileKnown = false;
+  /** Of the longest compile of a round; 0 before the first one. */
+  let measuredSeconds = 0;
+  // The expected time is that of a compile beside others, which takes up to three times as long.
+  const compileSeconds = () => (measuredSeconds > 0 ? measuredSeconds : bench.compileSeconds);
   /** Seconds to check and confirm the best configurations. */
-  const closingSeconds = () => (CHECK_COMPILES + 1) * compileSeconds + bench.confirmingSeconds;
-  const roundSeconds = () => compileSeconds + runSeconds;
+  const closingSeconds = () => (CHECK_COMPILES + 1) * compileSeconds() + bench.confirmingSeconds;
+  const roundSeconds = () => compileSeconds() + runSeconds;
   // The first round finds most, so it may exceed the time, and its check and its confirmation, too. Those of a slow program would by far.
   const isTime = () => {
     const isFirst = rounds.count === 0 && !bench.isSampled;
@@ -174,7 +176,7 @@ export async function tuneInRounds(
   const isDue = ({ isLikely }: RoundsVariant) => {
     const closing = rounds.bestFrom(LEAST_RATIO).size > 0 ? closingSeconds() : 0;
     const isTurn = isLikely || rounds.count > 0 || rounds.isIdle || !isTime();
-    return isTurn && clock() + VARIANT_COMPILES * compileSeconds + closing < end;
+    return isTurn && clock() + VARIANT_COMPILES * compileSeconds() + closing < end;
   };
   while (failures < MOST_FAILURES) {
     const begun = clock();
@@ -185,9 +187,7 @@ export async function tuneInRounds(
     const own = bench;
     const compile = async (assignment: Assignment, i: number) => {
       const one = await own.compile(assignment, i);
-      // The expected time is that of a compile beside others, which takes up to three times as long.
-      compileSeconds = Math.max(isCompileKnown ? compileSeconds : 0, clock() - begun);
-      isCompileKnown = true;
+      measuredSeconds = Math.max(measuredSeconds, clock() - begun);
       return one;
     };
     const [compiled, varied] = await Promise.all([
@@ -213,8 +213,7 @@ export async function tuneInRounds(
       bench = varied;
       rounds.keepOnly(varied.keys);
       // A compile of the variant takes another time.
-      ({ compileSeconds } = varied);
-      isCompileKnown = false;
+      measuredSeconds = 0;
     }
     if (due !== null) open = null;
     runSeconds = Math.max(runSeconds, clock() - compiledAt);
@@ -234,7 +233,7 @@ export async function tuneInRounds(
   const all = withGiven(found);
   const keys = found.size === 0 && isVaried ? [...variant!.keys] : [...all.keys()];
   // More pairs of processes separate smaller gains from noise, so confirming gets all remaining time.
-  const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds);
+  const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds());
   const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all, confirmingSeconds));
   return {
     rounds: rounds.count,

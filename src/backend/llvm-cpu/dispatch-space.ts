@@ -60,22 +60,20 @@ const [UNROLLED_SHARE, REDUCED_SHARE] = [1 / 2, 1 / 8];
 
 const WHOLE = LARGEST_TILE;
 
-const inOrder = (isSo: boolean, a: Recipe, b: Recipe): readonly Recipe[] => (isSo ? [a, b] : [b, a]);
-
 /** Recipes, best guess first. @param lanes elements of a vector */
-const RECIPES = (lanes: number, isTransposed: boolean): readonly Recipe[] => [
-  { lane: 4 * lanes, row: 4, depth: 4 * lanes, workgroup: [WHOLE, 64] },
-  { lane: 2 * lanes, row: 4, depth: 2 * lanes, workgroup: [WHOLE, 32] },
-  ...inOrder(
-    isTransposed,
-    { lane: lanes, row: lanes, depth: lanes, workgroup: [64, 64] },
-    { lane: 8 * lanes, row: 1, depth: 8 * lanes, workgroup: [WHOLE, 16] },
-  ),
-  { lane: lanes, row: 4, depth: lanes, workgroup: [WHOLE, 16] },
-  { lane: lanes / 2, row: 8, depth: 1, workgroup: [64, 64] },
-  { lane: 4 * lanes, row: 2, depth: 1, workgroup: [256, 4] },
-  { lane: 16 * lanes, row: 1, depth: 16 * lanes, workgroup: [WHOLE, 1] },
-];
+function recipesFor(lanes: number, isTransposed: boolean): readonly Recipe[] {
+  const square: Recipe = { lane: lanes, row: lanes, depth: lanes, workgroup: [64, 64] };
+  const oneRow: Recipe = { lane: 8 * lanes, row: 1, depth: 8 * lanes, workgroup: [WHOLE, 16] };
+  return [
+    { lane: 4 * lanes, row: 4, depth: 4 * lanes, workgroup: [WHOLE, 64] },
+    { lane: 2 * lanes, row: 4, depth: 2 * lanes, workgroup: [WHOLE, 32] },
+    ...(isTransposed ? [square, oneRow] : [oneRow, square]),
+    { lane: lanes, row: 4, depth: lanes, workgroup: [WHOLE, 16] },
+    { lane: lanes / 2, row: 8, depth: 1, workgroup: [64, 64] },
+    { lane: 4 * lanes, row: 2, depth: 1, workgroup: [256, 4] },
+    { lane: 16 * lanes, row: 1, depth: 16 * lanes, workgroup: [WHOLE, 1] },
+  ];
+}
 
 /**
  * Recipes for an attention: a few queries with all columns of the values, and a few keys at a time. The dimension of the product of
@@ -185,9 +183,9 @@ export function dispatchSpace(
     const vectors = tiles.reduce((n, tile, d) => n * (d === lane ? Math.ceil(tile / lanes) : tile), 1);
     return 2 * vectors > vectorRegisters;
   };
-  const recipes = attention === null ? RECIPES(lanes, /transpose/.test(workload.name)) : ATTENTION(lanes);
+  const recipes = attention === null ? recipesFor(lanes, /transpose/.test(workload.name)) : ATTENTION(lanes);
   const all = recipes.map(startOf);
-  const starts = isReduction ? all : [...all.filter((one) => !isLarge(one)), ...all.filter(isLarge)];
+  const starts = isReduction ? all : all.toSorted((a, b) => Number(isLarge(a)) - Number(isLarge(b)));
   return spaceOfChoices({ kind: 'dispatch-tile', knobs, starts, at });
 }
 

@@ -27,22 +27,31 @@ const log = (value: number): number => Math.log2(Math.max(value, 2 ** -10));
 const part = (size: number, tile: number): number => (size % tile) / size;
 /** Exponent of the largest power of two that divides a size; at most that of `most`, itself a power of two. */
 const alignment = (size: number, most: number): number => Math.log2(powerIn(size, most));
-const live = (s: Sizes): number => s.rows * s.vectors + s.vectors + 1;
+
+interface RegisterTile {
+  readonly rows: number;
+  /** Vectors of a row. */
+  readonly vectors: number;
+}
+
+/** Registers of a tile: its sums, a row of one operand and an element of the other. */
+export const live = ({ rows, vectors }: RegisterTile): number => rows * vectors + vectors + 1;
 const spills = (s: Sizes): number => Math.max(0, live(s) - s.options.vectorRegisters);
 /** Vector operations that widen a vector of B, such as from f16 to f32. */
 const widenings = ({ bytes: { b, c } }: Sizes): number => (b === c ? 0 : 2);
 /**
  * Cycles of one step of k in the register tile, on a core with two units for sums of products, two for loads, and six operations per
  * cycle. A sum waits four cycles for the one before it.
+ * @param widened operations that widen a vector
  */
-const cycles = (s: Sizes): number =>
-  spills(s) +
+export const stepCycles = ({ rows, vectors }: RegisterTile, widened = 0): number =>
   Math.max(
-    (s.rows * s.vectors) / 2,
-    (s.rows + s.vectors) / 2,
+    (rows * vectors) / 2,
+    (rows + vectors) / 2,
     4,
-    (s.rows * s.vectors + s.vectors + s.rows / 2 + widenings(s) * s.vectors) / 6,
+    (rows * vectors + vectors + rows / 2 + widened * vectors) / 6,
   );
+const cycles = (s: Sizes): number => spills(s) + stepCycles(s, widenings(s));
 /** Share of the products in whole register tiles. */
 const inWhole = ({ along: { m, n, k } }: Sizes): number => m.whole * n.whole * k.whole;
 const strideOf = (elements: number, bytes: number): number => Math.max(1, Math.round(elements * bytes));

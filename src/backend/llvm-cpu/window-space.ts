@@ -9,6 +9,7 @@ import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
 import { divisors, isPowerOfTwo } from '../tiles.ts';
 import { tileOf, type WindowTileConfiguration } from './configuration.ts';
+import { live, stepCycles } from './features.ts';
 import { elementsPerVector, hasWrongSums, vectorTileLimit } from './legality.ts';
 
 /** The dimensions with tiles of more than one element. */
@@ -78,19 +79,18 @@ export function windowSpace(
   const workgroup = (d: number) => knob('distribution', d, divisors(size(d), 1, LARGEST_TILE));
   const narrow = divisors(size(lane), 1, MOST_LANES * perVector);
   const wide = narrow.filter((tile) => tile % perVector === 0);
-  // The compiler generates scalar code for three or five vectors of a depthwise convolution, at a tenth of the default's speed.
-  const inVectors = depth === null ? wide.filter((tile) => isPowerOfTwo(tile / perVector)) : wide;
+  // Partial vectors only if no whole vectors divide the dimension.
+  const all = wide.length > 0 ? wide : narrow;
+  // Three vectors take up to three times as long as two. Of a depthwise convolution, they are scalar code at a tenth of the default's speed.
+  const even = all.filter((tile) => isPowerOfTwo(tile / perVector));
   const knobs = {
     'distribution.row': workgroup(row),
     'distribution.column': workgroup(column),
     'distribution.lane': workgroup(lane),
     rows: knob('vector', column, divisors(size(column), 1, MOST_ROWS)),
-    // Partial vectors only if no whole vectors divide the dimension.
-    lanes: knob('vector', lane, inVectors.length > 0 ? inVectors : narrow),
+    lanes: knob('vector', lane, depth === null && wide.length > 0 ? even : all),
     depth: knob('vector', depth ?? -1, depth === null ? [0] : divisors(size(depth), 1, MOST_DEPTH)),
   };
-  // Three vectors of a register tile take up to three times as long as two.
-  const even = knobs.lanes.values.filter((tile) => isPowerOfTwo(tile / perVector));
   const near = (name: keyof typeof knobs, wanted: number) => nearestByRatio(knobs[name].values, wanted);
   /** The nearest workgroup tile to a size, or the next one, that has whole register tiles. */
   const around = (name: keyof typeof knobs, wanted: number, tile: number) => {
@@ -98,12 +98,11 @@ export function windowSpace(
     return knobs[name].values.find((one) => one >= least && one % tile === 0)!;
   };
   const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]) => {
-    const lanes = nearestByRatio(even.length > 0 ? even : knobs.lanes.values, vectors * perVector);
-    const fitting = knobs.rows.values.filter((one) => (one + 1) * (lanes / perVector) + 1 <= vectorRegisters);
-    const own = {
-      ...{ lanes, depth: near('depth', depth) },
-      rows: nearestByRatio(fitting.length > 0 ? fitting : knobs.rows.values, rows),
-    };
+    const lanes = nearestByRatio(even, vectors * perVector);
+    const fitting = knobs.rows.values.filter(
+      (one) => one === 1 || live({ rows: one, vectors: lanes / perVector }) <= vectorRegisters,
+    );
+    const own = { lanes, depth: near('depth', depth), rows: nearestByRatio(fitting, rows) };
     const columns = around('distribution.column', Math.max(workgroup[1], rows), own.rows);
     const channels = around('distribution.lane', Math.max(workgroup[2], lanes), own.lanes);
     const beside = (size(column) / columns) * (size(lane) / channels);
@@ -116,11 +115,10 @@ export function windowSpace(
       ...{ 'distribution.row': images, 'distribution.column': columns, 'distribution.lane': channels },
     };
   };
-  /** Cycles of a product in a register tile, on a core with two units for sums of products of four cycles, and two for loads. */
+  /** Cycles of a product in a register tile. */
   const cyclesOf = ({ rows, lanes }: { readonly rows: number; readonly lanes: number }) => {
     const vectors = lanes / perVector;
-    const products = rows * vectors;
-    return Math.max(products / 2, (rows + vectors) / 2, 4) / products;
+    return stepCycles({ rows, vectors }) / (rows * vectors);
   };
   return spaceOfChoices({
     kind: 'window-tile',

@@ -43,18 +43,9 @@ async function check(
   choices: readonly FormChoice[],
   isRefused: boolean,
 ): Promise<Reasons | null> {
-  const isInTiles = ({ form }: FormChoice) => packingIn(form).packing !== null;
-  const all = await Promise.all([
-    checkIn('tiles', program, choices.filter(isInTiles), isRefused),
-    checkIn(
-      'plain',
-      program,
-      choices.filter((one) => !isInTiles(one)),
-      isRefused,
-    ),
-  ]);
-  const known = all.filter((one) => one !== null);
-  return known.length < all.length ? null : new Map(known.flatMap((one) => [...one]));
+  const kinds = Map.groupBy(choices, ({ form }) => (packingIn(form).packing === null ? 'plain' : 'tiles'));
+  const all = await Promise.all([...kinds].map(([kind, own]) => checkIn(kind, program, own, isRefused)));
+  return all.includes(null) ? null : new Map(all.flatMap((one) => [...one!]));
 }
 
 async function checkIn(

@@ -68,6 +68,20 @@ test.each([
   },
 );
 
+test.each([
+  // A transpose is done in squares.
+  ['elementwise_transpose_64x192_f32', [8, 8]],
+  ['elementwise_64x192_f32', [1, 64]],
+])('the second start of %s', (name, expected) => {
+  const work: DispatchWork = {
+    ...{ ...softmax(1, 1), name, lane: 1 },
+    dimensions: [64, 192].map((size) => ({ kind: 'm', size })),
+    parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [] }],
+  };
+  const space = dispatchSpace(work, { nativeVectorBytes: 32, vectorRegisters: 16, threads: 1 });
+  expect(startsOf(space, 'dispatch-tile')[1]).toMatchObject({ vector: expected });
+});
+
 /** A sum over the columns. @param lane the dimension of vectors */
 const sumOf = (rows: number, columns: number, lane: number): DispatchWork => ({
   ...softmax(1, 1),
