@@ -10,7 +10,7 @@ import {
   typeName,
   type Tensor,
 } from '../workload/tensor.ts';
-import type { PassesForm } from './form.ts';
+import type { ReplaceableKind } from './form.ts';
 import { listOf, type Written } from './text.ts';
 
 export interface Attention {
@@ -25,7 +25,7 @@ export interface Attention {
 const NAME = 'iree_linalg_ext.attention';
 
 /** Such as `iree_linalg_ext.attention abd 12x128x64xf32, ... -> abe 12x128x64xf32`: the loops of each tensor, and its type. */
-export function attentionKey({ name, operands, result, loops }: Attention): string {
+function attentionKey({ name, operands, result, loops }: Attention): string {
   const all = [...operands, result].map((one, i) => `${letters(loops[i]!)} ${typeName(one)}`.trim());
   return `${name} ${all.slice(0, -1).join(', ')} -> ${all.at(-1)!}`;
 }
@@ -118,7 +118,7 @@ export function isAttention(value: unknown): value is Attention {
 const SCALE = 3;
 
 /** An attention as the program has it, with unchanged scores, and the usual scale. */
-export function writtenAttention(attention: Attention): Written {
+function writtenAttention(attention: Attention): Written {
   const { name, operands, result, loops } = attention;
   const operandNames = operands.map((_, i) => (i === SCALE ? '%scale' : `%operand${i}`));
   const types = operands.map((one, i) => (i === SCALE ? one.elementType : tensorText(one)));
@@ -147,11 +147,18 @@ export function writtenAttention(attention: Attention): Written {
 const MOST_SCORE_BYTES = 2 ** 28;
 
 /**
- * Products of queries and keys, their softmax, and its product with the values. By default, the compiler's pipeline for a whole attention
- * vectorises poorly, but each step gets good code.
+ * All attentions of a program become products of queries and keys, their softmax, and its product with the values, or none does. By default, the
+ * compiler's pipeline for a whole attention vectorises poorly, but each step gets good code.
  */
-export const stepByStep: PassesForm = {
-  name: 'step-by-step',
-  isFor: (attention) => scoreBytes(attention) <= MOST_SCORE_BYTES,
-  passes: ['iree-linalg-ext-convert-attention-to-online-attention', 'iree-linalg-ext-decompose-attention'],
+export const attentions: ReplaceableKind<Attention> = {
+  is: isAttention,
+  key: attentionKey,
+  read: (text, _, isOfCopies) => readAttentions(text, isOfCopies),
+  writtenOf: writtenAttention,
+  resultOf: ({ result }) => result,
+  formsOf: (attention) => (scoreBytes(attention) <= MOST_SCORE_BYTES ? [{ name: 'step-by-step' }] : []),
+  passesAfter: () => [
+    '"iree-linalg-ext-convert-attention-to-online-attention"',
+    '"iree-linalg-ext-decompose-attention"',
+  ],
 };

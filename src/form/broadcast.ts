@@ -6,6 +6,7 @@ import { bufferOf } from '../system/bytes.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { affineMap } from '../workload/contraction/text.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { isBetweenImages, type ReplaceableKind } from './form.ts';
 import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Broadcast {
@@ -19,7 +20,7 @@ export interface Broadcast {
 const NAMES = ['addf', 'subf', 'mulf', 'divf', 'maximumf', 'minimumf'].map((one) => `arith.${one}`);
 
 /** Such as `arith.mulf 96x1x1xf32,1x96x7x7xf32->1x96x7x7xf32`. */
-export const broadcastKey = ({ name, operands, result }: Broadcast): string =>
+const broadcastKey = ({ name, operands, result }: Broadcast): string =>
   `${name} ${operands.map(typeName).join()}->${typeName(result)}`;
 
 const STATEMENT = new RegExp(
@@ -95,7 +96,7 @@ const operationOn = (
 };
 
 /** Drops the dimensions of operands that are read at constant indices. */
-export function dropUnits(
+function dropUnits(
   writer: Writer,
   broadcast: Broadcast,
   [a, b, into]: readonly [Value, Value, Value],
@@ -116,7 +117,7 @@ export function dropUnits(
 }
 
 /** The operation as the program has it. */
-export const writtenBroadcast = (broadcast: Broadcast): Written => {
+const writtenBroadcast = (broadcast: Broadcast): Written => {
   const { operands, result } = broadcast;
   const [a, b] = operands.map((one, i) => ({ ...one, name: `%operand${i}` })) as [Value, Value];
   const into = { ...result, name: '%into' };
@@ -133,5 +134,16 @@ export const writtenBroadcast = (broadcast: Broadcast): Written => {
   };
 };
 
-/** Name of the only form of such an operation. */
-export const BROADCAST_FORM = 'without-units';
+export const broadcasts: ReplaceableKind<Broadcast> = {
+  is: isBroadcast,
+  key: broadcastKey,
+  read: (text) => readBroadcasts(text),
+  writtenOf: writtenBroadcast,
+  resultOf: ({ result }) => result,
+  formsOf: (broadcast, neighbours) =>
+    isBetweenImages(broadcast, neighbours) ? [{ name: 'without-units' }] : [],
+  write: (writer, broadcast, operands) => ({
+    value: dropUnits(writer, broadcast, operands as [Value, Value, Value]),
+  }),
+  isElementwise: true,
+};

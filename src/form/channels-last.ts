@@ -2,7 +2,7 @@
 // The compiler has a pipeline for this layout that loads vectors of channels. Transposes of neighbours cancel, and constants are transposed
 // at compile time.
 import { extentsOf, type Convolution } from './convolution.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, type Value, type Writer } from './text.ts';
 import {
@@ -17,7 +17,7 @@ import {
   widthOf,
 } from './parts.ts';
 
-export const channelsLast: WrittenForm = {
+export const channelsLast: ConvolutionForm = {
   name: 'channels-last',
   isFor: ({ name }) => name === 'linalg.conv_2d_nchw_fchw',
   write(writer, convolution, [image, filter, accumulator]) {
@@ -58,7 +58,7 @@ const widthFor = (convolution: Convolution): number | null =>
  * In blocks of filters. The inner loop then reads contiguous filter data. With hundreds of filters at once, its reads are kilobytes apart and
  * evict each other from the caches.
  */
-export const blocksOfFilters: WrittenForm = {
+export const blocksOfFilters: ConvolutionForm = {
   name: 'blocks-of-filters',
   isFor: (convolution) => convolution.name === 'linalg.conv_2d_nchw_fchw' && widthFor(convolution) !== null,
   write(writer, convolution, [image, filter, accumulator]) {
@@ -85,7 +85,7 @@ const MOST_GROUPS = 32;
 const LEAST_FILTERS = 8;
 
 /** One convolution for each group. */
-export const groupByGroup: WrittenForm = {
+export const groupByGroup: ConvolutionForm = {
   name: 'group-by-group',
   isFor: (convolution) => {
     const { groups, channels, filters } = extentsOf(convolution);

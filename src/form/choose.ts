@@ -1,14 +1,10 @@
 // Chooses forms for the operations of a program.
 import { isAttention } from './attention.ts';
-import { isBroadcast, type Broadcast } from './broadcast.ts';
-import { isConcat, type Concat } from './concat.ts';
 import { isConvolution, type Convolution } from './convolution.ts';
-import { formsOf, type Surrounding } from './forms.ts';
-import { rewritableKey, type Rewritable } from './rewritable.ts';
-import type { Named } from './form.ts';
+import type { Named, Neighbours } from './form.ts';
 import { packedName, type Packings } from './packing.ts';
 import { isQuantized } from './quantized.ts';
-import { isRounding } from './rounding.ts';
+import { kindOf, rewritableKey, type Rewritable } from './rewritable.ts';
 import { isBeforePadding } from './rows-by-filters.ts';
 import { isSpread } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
@@ -29,34 +25,27 @@ export function chooseForms(
   packings: Packings | null = null,
 ): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
-  const surrounding = operations.some(isQuantized) ? 'quantized' : isChain(convolutions) ? 'chain' : 'alone';
-  // Only measured on CPUs.
-  const surroundingOf = (one: Rewritable): Surrounding =>
-    surrounding === 'chain' && packings !== null && isConvolution(one) && isBeforePadding(one, convolutions)
-      ? 'padding'
-      : surrounding;
   const spread = operations.filter(isSpread);
-  const shapes = new Set(
+  const images = new Set(
     [...convolutions, ...spread.map(({ convolution, image }) => ({ ...convolution, image }))].flatMap(
       ({ image, result }) => [image, result].map(tensorText),
     ),
   );
-  /** Operations on other values, such as joins of the two directions of an LSTM, gain nothing. */
-  const isOfImages = ({ operands, result }: Concat | Broadcast) =>
-    [result, ...operands].some((one) => shapes.has(tensorText(one)));
+  const neighbours: Neighbours = {
+    place: operations.some(isQuantized) ? 'quantized' : isChain(convolutions) ? 'chain' : 'alone',
+    isImage: (value) => images.has(tensorText(value)),
+    isPadded: (convolution) => isBeforePadding(convolution, convolutions),
+    isForCpu: packings !== null,
+  };
   const choices = operations.flatMap((operation) => {
-    const isBetween = isConcat(operation) || isBroadcast(operation);
-    // Processors of other backends have an operation for rounding.
-    const isSlow = !isRounding(operation) || packings !== null;
-    const isLeft = !isSlow || (isBetween && !isOfImages(operation));
-    const [form] = isLeft
-      ? []
-      : formsOf(operation, surroundingOf(operation)).flatMap((one) => nameOf(one, packings) ?? []);
+    const [form] = formsOf(operation, neighbours).flatMap((one) => nameOf(one, packings) ?? []);
     return form === undefined ? [] : [{ operation, form }];
   });
-  const isWhole = operations.filter(isAttention).every((one) => formsOf(one, surrounding).length > 0);
-  return isWhole ? choices : choices.filter(({ operation }) => !isAttention(operation));
+  const areWhole = operations.filter(isAttention).every((one) => formsOf(one, neighbours).length > 0);
+  return areWhole ? choices : choices.filter(({ operation }) => !isAttention(operation));
 }
+
+const formsOf = (one: Rewritable, neighbours: Neighbours) => kindOf(one).formsOf(one, neighbours);
 
 /**
  * Whether the channels of all images become innermost. Grouped convolutions keep theirs first, so most values would be transposed twice if
@@ -81,6 +70,14 @@ export type FormNames = ReadonlyMap<string, string>;
 export const namesOf = (choices: readonly FormChoice[]): FormNames =>
   new Map(choices.map(({ operation, form }) => [rewritableKey(operation), form]));
 
+/** Where an operation has all of its forms. */
+const ANYWHERE: Neighbours = {
+  place: 'quantized',
+  isImage: () => true,
+  isPadded: () => true,
+  isForCpu: true,
+};
+
 /** The choices for operations whose named form exists. Tiles are those of the target, because with others the compiler's results are wrong. */
 export const choicesOf = (
   operations: readonly Rewritable[],
@@ -89,7 +86,7 @@ export const choicesOf = (
 ): FormChoice[] =>
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));
-    const isKnown = formsOf(operation, 'quantized').some((own) =>
+    const isKnown = formsOf(operation, ANYWHERE).some((own) =>
       [own.tiles?.areNeeded === true ? undefined : own.name, nameOf(own, packings)].includes(form),
     );
     return form !== undefined && isKnown ? [{ operation, form }] : [];

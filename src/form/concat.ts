@@ -1,6 +1,7 @@
 // Channels of several images joined to one image: `tensor.concat` along the channels of (n, c, h, w).
 import { bufferOf } from '../system/bytes.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { isBetweenImages, type ReplaceableKind } from './form.ts';
 import { listOf, permuted, type Value, type Writer, type Written } from './text.ts';
 import { CHANNELS_LAST, CHANNELS_FIRST } from './parts.ts';
 
@@ -16,7 +17,7 @@ const NAME = 'tensor.concat';
 const [RANK, CHANNELS] = [4, 1];
 
 /** Such as `tensor.concat 1x24x9x9xf32,1x8x9x9xf32->1x32x9x9xf32`. */
-export const concatKey = ({ name, operands, result }: Concat): string => {
+const concatKey = ({ name, operands, result }: Concat): string => {
   const [out, ...all] = [result, ...operands].map(typeName);
   return `${name} ${all.join()}->${out!}`;
 };
@@ -63,14 +64,14 @@ const concatText = (operands: readonly Value[], result: Tensor, dimension: numbe
   `tensor.concat dim(${dimension}) ${operands.map(({ name }) => name).join(', ')} : (${operands.map(tensorText).join(', ')}) -> ${tensorText(result)}`;
 
 /** Joins the channels as the innermost dimension, between transposes that cancel with those of neighbours. */
-export function joinChannelsLast(writer: Writer, operands: readonly Value[], result: Tensor): Value {
+function joinChannelsLast(writer: Writer, operands: readonly Value[], result: Tensor): Value {
   const moved = operands.map((one) => writer.move(one, CHANNELS_LAST));
   const into = permuted(result, CHANNELS_LAST);
   return writer.transpose(writer.define(into, concatText(moved, into, RANK - 1)), CHANNELS_FIRST);
 }
 
 /** A join as the program has it. */
-export const writtenConcat = ({ operands, result }: Concat): Written => {
+const writtenConcat = ({ operands, result }: Concat): Written => {
   const images = operands.map((one, i) => ({ ...one, name: `%image${i}` }));
   return {
     operands: images,
@@ -80,5 +81,16 @@ export const writtenConcat = ({ operands, result }: Concat): Written => {
   };
 };
 
-/** Name of the only form of such an operation. */
-export const CONCAT_FORM = 'concat-channels-last';
+export const concats: ReplaceableKind<Concat> = {
+  is: isConcat,
+  key: concatKey,
+  read: (text) => readConcats(text),
+  writtenOf: writtenConcat,
+  resultOf: ({ result }) => result,
+  formsOf: (concat, neighbours) =>
+    isBetweenImages(concat, neighbours) ? [{ name: 'concat-channels-last' }] : [],
+  write: (writer, { result }, operands) => ({
+    value: joinChannelsLast(writer, operands, result),
+    images: [result],
+  }),
+};

@@ -4,6 +4,7 @@
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
+import type { ReplaceableKind } from './form.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import type { Widening } from './generic-convolution.ts';
 import { MOST_SUMMED, productOfIntegers, sumsAlong } from './packed-product.ts';
@@ -22,19 +23,10 @@ export interface IntegerProduct {
   readonly isSymmetric: boolean;
 }
 
-/** Name of the only form of such an operation. */
-export const INTEGER_PRODUCT_FORM = 'in-8-bits';
-
 const [NARROW, MIDDLE] = ['i8', 'i32'];
 
 /** Such as `linalg.matmul 128x384xui8,384x1536xi8->128x1536xi64`; with a second zero point, ` around a zero point` follows. */
-export const integerProductKey = ({
-  name,
-  integers,
-  result,
-  isUnsigned,
-  isSymmetric,
-}: IntegerProduct): string => {
+const integerProductKey = ({ name, integers, result, isUnsigned, isSymmetric }: IntegerProduct): string => {
   const types = integers.map((one, i) => typeName(one).replace(/i8$/, isUnsigned[i]! ? 'ui8' : 'i8'));
   return `${name} ${types.join()}->${typeName(result)}${isSymmetric ? '' : ' around a zero point'}`;
 };
@@ -118,7 +110,7 @@ export function isIntegerProduct(value: unknown): value is IntegerProduct {
 const FLAT = [[0, 1], [2]];
 
 /** Writes the product in its form. Returns its result. */
-export function inEightBits(
+function inEightBits(
   writer: Writer,
   product: IntegerProduct,
   operands: readonly Value[],
@@ -173,13 +165,7 @@ export function inEightBits(
 }
 
 /** The operation as the program has it. */
-export function writtenIntegerProduct({
-  name,
-  integers,
-  result,
-  isUnsigned,
-  isSymmetric,
-}: IntegerProduct): Written {
+function writtenIntegerProduct({ name, integers, result, isUnsigned, isSymmetric }: IntegerProduct): Written {
   const [lhs, rhs] = integers.map((one, i) => ({ ...one, name: ['%lhs', '%rhs'][i]! })) as [Value, Value];
   const zeros = ['%lhs_zero', '%rhs_zero'].map((zero) => ({ name: zero, shape: [], elementType: NARROW }));
   const into = { ...result, name: '%into' };
@@ -222,3 +208,15 @@ export function writtenIntegerProduct({
     operation: `${name} ins(${first.moved.name}, ${matrix.name} : ${tensorText(first.moved)}, ${tensorText(matrix)}) outs(%into : ${type}) -> ${type}`,
   };
 }
+
+export const integerProducts: ReplaceableKind<IntegerProduct> = {
+  is: isIntegerProduct,
+  key: integerProductKey,
+  read: (text, operations) => operations.flatMap((one) => readIntegerProduct(one, text) ?? []),
+  writtenOf: writtenIntegerProduct,
+  resultOf: ({ result }) => result,
+  formsOf: () => [{ name: 'in-8-bits', tiles: { of: 'i8', areNeeded: false } }],
+  write: (writer, product, operands, { packing }) => ({
+    value: inEightBits(writer, product, operands, packing),
+  }),
+};

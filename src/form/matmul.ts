@@ -1,10 +1,10 @@
 // Convolutions with a filter of one element as matmuls without transposes: filter (f, c) times image (c, h * w), for each image
 // and each group.
 import { extentsOf, hasOneType } from './convolution.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import type { Value, Writer } from './text.ts';
 
-export const matmul: WrittenForm = {
+export const matmul: ConvolutionForm = {
   name: 'matmul',
   isFor: (convolution) => {
     const { filter, channels } = extentsOf(convolution);

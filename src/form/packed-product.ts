@@ -3,6 +3,7 @@
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
+import type { ReplaceableKind } from './form.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
 import { hasStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
@@ -32,9 +33,6 @@ export interface PackedProduct {
 
 const NAME = 'product in tiles';
 
-/** Name of the only form of such an operation. */
-export const PACKED_FORM = 'packed';
-
 const [BYTE, WIDE] = ['i8', 'i32'];
 
 /** Sums of more products of 8-bit integers may not fit into 32 bits. */
@@ -43,15 +41,12 @@ export const MOST_SUMMED = 2 ** 15;
 const [UNSIGNED, SIGNED] = ['arith.extui', 'arith.extsi'] as const satisfies readonly Widening[];
 
 /** Such as `product in tiles 128x384xui8,384x384xi8->128x384xi32`; `, transposed` may follow. */
-export function packedProductKey({ name, factors, widenings, isTransposed, result }: PackedProduct): string {
+function packedProductKey({ name, factors, widenings, isTransposed, result }: PackedProduct): string {
   const types = factors.map((one, i) =>
     typeName(one).replace(/i8$/, widenings?.[i] === UNSIGNED ? 'ui8' : 'i8'),
   );
   return `${name} ${types.join()}->${typeName(result)}${isTransposed ? ', transposed' : ''}`;
 }
-
-/** The type of the factors. */
-export const packedType = ({ factors: [{ elementType }] }: PackedProduct): Packed => elementType as Packed;
 
 const NAMES = ['linalg.matmul', 'linalg.batch_matmul'];
 
@@ -119,7 +114,7 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
 }
 
 /** Writes the product in its form. Returns its result. */
-export function inTiles(
+function inTiles(
   writer: Writer,
   { isTransposed, widenings }: Pick<PackedProduct, 'isTransposed' | 'widenings'>,
   [lhs, rhs, into]: readonly Value[],
@@ -210,7 +205,7 @@ export function sumsAlong(writer: Writer, value: Value, along: -1 | -2, widening
 }
 
 /** The operation as the program has it. */
-export function writtenPackedProduct({ factors, isTransposed, widenings, result }: PackedProduct): Written {
+function writtenPackedProduct({ factors, isTransposed, widenings, result }: PackedProduct): Written {
   const [lhs, rhs] = factors.map((one, i) => ({ ...one, name: ['%lhs', '%rhs'][i]! })) as [Value, Value];
   const into = { ...result, name: '%into' };
   const rank = result.shape.length;
@@ -236,3 +231,18 @@ export function writtenPackedProduct({ factors, isTransposed, widenings, result 
     }),
   };
 }
+
+export const packedProducts: ReplaceableKind<PackedProduct> = {
+  is: isPackedProduct,
+  key: packedProductKey,
+  read: (text, operations) => operations.flatMap((one) => readPackedProduct(one, text) ?? []),
+  writtenOf: writtenPackedProduct,
+  resultOf: ({ result }) => result,
+  formsOf: ({ factors: [{ elementType }] }) => [
+    { name: 'packed', tiles: { of: elementType as Packed, areNeeded: true } },
+  ],
+  write(writer, product, operands, { name, packing }) {
+    if (packing === null) throw new RangeError(`${packedProductKey(product)} has no form ${name}`);
+    return { value: inTiles(writer, product, operands, packing) };
+  },
+};

@@ -67,7 +67,12 @@ export const hasIntrinsic = (name: PackingName): boolean => PACKINGS[name].intri
 export const packedName = (name: string, packing: PackingName): string => `${name}-${packing}`;
 
 /** The parts of a form's name. */
-export function packingIn(form: string): { readonly name: string; readonly packing: Packing | null } {
+export interface FormName {
+  readonly name: string;
+  readonly packing: Packing | null;
+}
+
+export function packingIn(form: string): FormName {
   const at = form.lastIndexOf('-');
   const packing = form.slice(at + 1);
   if (!Object.hasOwn(PACKINGS, packing)) return { name: form, packing: null };

@@ -1,7 +1,7 @@
 // Convolutions with a filter of one element as matmuls with the channels innermost: pixels (n * h * w, c) times filters (c, f), for a chain
 // of convolutions whose transposes cancel.
 import { extentsOf, hasOneWidth } from './convolution.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import { everyOther } from './matmul.ts';
 import {
   CHANNELS_LAST,
@@ -13,7 +13,7 @@ import {
   widened,
 } from './parts.ts';
 
-export const pixelsByFilters: WrittenForm = {
+export const pixelsByFilters: ConvolutionForm = {
   name: 'pixels-by-filters',
   isFor: (convolution) =>
     convolution.name === 'linalg.conv_2d_nchw_fchw' &&

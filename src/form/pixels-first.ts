@@ -2,7 +2,7 @@
 // filters of one element over images with too few pixels to fill vectors. Also for convolutions of one dimension, whose default is
 // scalar code: there, a row has all values that one pixel reads.
 import { extentsOf, hasOneType, type Convolution } from './convolution.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import { everyOther } from './matmul.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST, inBlocks, joined, widthOf } from './parts.ts';
 import type { Value, Writer } from './text.ts';
@@ -32,7 +32,7 @@ function isInOneDimension(convolution: Convolution): boolean {
   return image[0] === 1 && filter[0] === 1 && filter[1]! > 1 && filter[1]! <= MOST_READS;
 }
 
-export const pixelsFirst: WrittenForm = {
+export const pixelsFirst: ConvolutionForm = {
   name: 'pixels-first',
   isFor: (convolution) =>
     convolution.name === 'linalg.conv_2d_nchw_fchw' &&

@@ -6,7 +6,7 @@
 // products of all steps are one product before the loop, of which each step takes its rows.
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
-import type { Named } from './form.ts';
+import type { Named, ReplaceableKind } from './form.ts';
 import { hasStrips, packedProduct, type Packing } from './packing.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { isFloat } from '../workload/element-type.ts';
@@ -41,8 +41,7 @@ const WIDTH = 32;
 /** Columns that some tile of whole vectors divides. A single row needs none, because its time is that of reading the weights. */
 const COLUMNS = 16;
 
-/** The only form of such an operation. */
-export function productForm({ factors: [lhs], result, steps = 1 }: Product): Named {
+function formOf({ factors: [lhs], result, steps = 1 }: Product): Named {
   const name = steps > 1 ? AT_ONCE : needsBlocks(result) ? BLOCKS : SETTLED;
   const isPackable = lhs.elementType === 'f32' && hasStrips(result.shape[1]!, lhs.shape[1]!);
   return isPackable ? { name, tiles: { of: 'f32', areNeeded: false } } : { name };
@@ -56,7 +55,7 @@ const MOST_STEPS = 2 ** 16;
 const LEAST_WEIGHTS = 16_384;
 
 /** Such as `linalg.matmul 20x1024xf32,8210x1024xf32->20x8210xf32`, or `... of 20 steps`. */
-export const productKey = ({ name, factors, result, steps }: Product): string =>
+const productKey = ({ name, factors, result, steps }: Product): string =>
   `${name} ${factors.map(typeName).join()}->${typeName(result)}${steps === undefined ? '' : ` of ${steps} steps`}`;
 
 /**
@@ -125,7 +124,7 @@ export function isProduct(value: unknown): value is Product {
 }
 
 /** Writes the product in its form. Returns its result. @param packing null to leave the layout to the compiler */
-export function inProductForm(
+function inProductForm(
   writer: Writer,
   product: Product,
   operands: readonly Value[],
@@ -147,10 +146,6 @@ export function inProductForm(
   );
   return writer.add(own, into);
 }
-
-/** Function passes that run after the rewriting. */
-export const passesAfter = ({ steps }: Product): readonly string[] =>
-  steps === undefined ? [] : ['loop-invariant-code-motion'];
 
 function withSettledWeights(
   writer: Writer,
@@ -183,7 +178,7 @@ function withSettledWeights(
 const [STEP_NAME, FACTOR] = ['%step', '%factor'];
 
 /** The operation as the program has it. */
-export function writtenProduct({ name, factors: [lhs, weights], result, steps }: Product): Written {
+function writtenProduct({ name, factors: [lhs, weights], result, steps }: Product): Written {
   const [rows, k] = lhs.shape as [number, number];
   const first = steps === undefined ? lhs : { ...lhs, shape: [steps, rows, k] };
   const operands = [
@@ -226,3 +221,17 @@ function inLoop(written: Written, steps: number): Written {
     },
   };
 }
+
+export const products: ReplaceableKind<Product> = {
+  is: isProduct,
+  key: productKey,
+  read: (text, operations) => readProducts(operations, text),
+  writtenOf: writtenProduct,
+  resultOf: ({ result }) => result,
+  formsOf: (product) => [formOf(product)],
+  passesAfter: ({ steps }) => (steps === undefined ? [] : ['"loop-invariant-code-motion"']),
+  write: (writer, product, operands, { packing }) => ({
+    value: inProductForm(writer, product, operands, packing),
+  }),
+  loopsOf: ({ factors: [lhs, weights] }) => [...lhs.shape, weights.shape[0]!],
+};

@@ -2,7 +2,7 @@
 // compiler computes these in integers only after it has fused other operations into the convolutions, which are then no named operations. TFLite's
 // models, as TOSA, become operations on integers with zero points, for which the compiler has scalar code only.
 import { bufferOf } from '../system/bytes.ts';
-import type { Named } from './form.ts';
+import type { Named, RewritableKind } from './form.ts';
 
 /** All quantized operations of a program together. */
 export interface Quantized {
@@ -16,13 +16,13 @@ const STEPS = 'iree_linalg_ext.quantize_affine';
 const WITH_ZERO_POINTS = 'linalg operations with zero points';
 
 /** Equal for equal operations. */
-export const quantizedKey = ({ name, hasConvolutions }: Quantized): string =>
+const quantizedKey = ({ name, hasConvolutions }: Quantized): string =>
   name === STEPS && hasConvolutions ? `${name} around convolutions` : name;
 
 export const IN_INTEGERS: Named = { name: 'in-integers' };
 
 /** Function passes in order, as the transform dialect writes them. */
-export const integerPasses = (quantized: Quantized): readonly string[] =>
+const integerPasses = (quantized: Quantized): readonly string[] =>
   quantized.name === STEPS ? passesOfSteps(quantized) : PASSES_OF_ZERO_POINTS;
 
 /** They take the zero points out of convolutions and products, as sums of rows and columns. */
@@ -71,3 +71,10 @@ export function isQuantized(value: unknown): value is Quantized {
   const { name, hasConvolutions } = (value ?? {}) as Partial<Record<keyof Quantized, unknown>>;
   return (name === STEPS || name === WITH_ZERO_POINTS) && typeof hasConvolutions === 'boolean';
 }
+
+export const quantizedPrograms: RewritableKind<Quantized> = {
+  is: isQuantized,
+  key: quantizedKey,
+  formsOf: () => [IN_INTEGERS],
+  passesBefore: integerPasses,
+};

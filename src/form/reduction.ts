@@ -2,7 +2,7 @@
 // transposes cancel.
 import { extentsOf, hasOneWidth, type Convolution } from './convolution.ts';
 import { poolingOf } from './shifted-slices.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import { CHANNELS_LAST, PIXEL, widened } from './parts.ts';
 
 function isWhole(convolution: Convolution): boolean {
@@ -10,7 +10,7 @@ function isWhole(convolution: Convolution): boolean {
   return image.every((size, i) => size === filter[i]);
 }
 
-export const reduction: WrittenForm = {
+export const reduction: ConvolutionForm = {
   name: 'reduction',
   isFor: (convolution) =>
     convolution.name.startsWith('linalg.pooling_nchw_') &&

@@ -1,26 +1,17 @@
-// Operations that can have other forms.
-import { attentionKey, isAttention, writtenAttention, type Attention } from './attention.ts';
-import { broadcastKey, isBroadcast, writtenBroadcast, type Broadcast } from './broadcast.ts';
-import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
-import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
-import {
-  integerProductKey,
-  isIntegerProduct,
-  writtenIntegerProduct,
-  type IntegerProduct,
-} from './integer-product.ts';
-import { isQuantized, quantizedKey, type Quantized } from './quantized.ts';
-import {
-  isPackedProduct,
-  packedProductKey,
-  writtenPackedProduct,
-  type PackedProduct,
-} from './packed-product.ts';
-import { isProduct, productKey, writtenProduct, type Product } from './product.ts';
-import { isRounding, ROUNDED, roundingKey, writtenRounding, type Rounding } from './rounding.ts';
-import { isSpread, spreadKey, writtenSpread, type SpreadConvolution } from './spread-convolution.ts';
-import type { Tensor } from '../workload/tensor.ts';
-import type { Written } from './text.ts';
+// Operations that can have other forms, and the registry of their kinds.
+import type { Operation } from 'mlir-parser-ts';
+import { attentions, type Attention } from './attention.ts';
+import { broadcasts, type Broadcast } from './broadcast.ts';
+import { concats, type Concat } from './concat.ts';
+import type { Convolution } from './convolution.ts';
+import { convolutions } from './convolutions.ts';
+import type { ReplaceableKind, RewritableKind } from './form.ts';
+import { integerProducts, type IntegerProduct } from './integer-product.ts';
+import { packedProducts, type PackedProduct } from './packed-product.ts';
+import { products, type Product } from './product.ts';
+import { quantizedPrograms, type Quantized } from './quantized.ts';
+import { roundings, type Rounding } from './rounding.ts';
+import { spreadConvolutions, type SpreadConvolution } from './spread-convolution.ts';
 
 /** An operation that another one replaces. */
 export type Replaceable =
@@ -36,51 +27,46 @@ export type Replaceable =
 
 export type Rewritable = Replaceable | Quantized;
 
-/** Whether it can be compared alone with what replaces it. */
-export const isReplaceable = (one: Rewritable): one is Replaceable => !isQuantized(one);
+const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
+  spreadConvolutions,
+  convolutions,
+  products,
+  integerProducts,
+  packedProducts,
+  roundings,
+  concats,
+  broadcasts,
+  attentions,
+];
+
+const KINDS: readonly RewritableKind<Rewritable>[] = [quantizedPrograms, ...REPLACEABLE];
+
+export function kindOf(one: Replaceable): ReplaceableKind<Replaceable>;
+export function kindOf(one: Rewritable): RewritableKind<Rewritable>;
+export function kindOf(one: Rewritable): RewritableKind<Rewritable> {
+  return KINDS.find((kind) => kind.is(one))!;
+}
 
 /** Equal for equal operations. */
-export function rewritableKey(one: Rewritable): string {
-  if (isQuantized(one)) return quantizedKey(one);
-  if (isAttention(one)) return attentionKey(one);
-  if (isConcat(one)) return concatKey(one);
-  if (isSpread(one)) return spreadKey(one);
-  if (isProduct(one)) return productKey(one);
-  if (isIntegerProduct(one)) return integerProductKey(one);
-  if (isPackedProduct(one)) return packedProductKey(one);
-  if (isRounding(one)) return roundingKey(one);
-  return isBroadcast(one) ? broadcastKey(one) : convolutionKey(one);
-}
+export const rewritableKey = (one: Rewritable): string => kindOf(one).key(one);
 
-/** The type of its result. */
-export function resultOf(one: Replaceable): Tensor {
-  if (isRounding(one)) return ROUNDED;
-  return isSpread(one) ? one.convolution.result : one.result;
-}
+/** Whether a value, for example from a file, is such an operation. */
+export const isRewritable = (value: unknown): value is Rewritable => KINDS.some((kind) => kind.is(value));
 
-/** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
-export const isRewritable = (value: unknown): value is Rewritable =>
-  [
-    isQuantized,
-    isAttention,
-    isConcat,
-    isBroadcast,
-    isSpread,
-    isProduct,
-    isIntegerProduct,
-    isPackedProduct,
-    isRounding,
-    isConvolution,
-  ].some((is) => is(value));
+/** Whether it can be compared alone with what replaces it. */
+export const isReplaceable = (one: Rewritable): one is Replaceable =>
+  REPLACEABLE.some((kind) => kind.is(one));
 
-/** An operation as the program has it. */
-export function writtenOf(one: Replaceable): Written {
-  if (isAttention(one)) return writtenAttention(one);
-  if (isConcat(one)) return writtenConcat(one);
-  if (isSpread(one)) return writtenSpread(one);
-  if (isProduct(one)) return writtenProduct(one);
-  if (isIntegerProduct(one)) return writtenIntegerProduct(one);
-  if (isPackedProduct(one)) return writtenPackedProduct(one);
-  if (isRounding(one)) return writtenRounding();
-  return isBroadcast(one) ? writtenBroadcast(one) : writtenConvolution(one);
+/**
+ * Those in a text of the compiler, each once.
+ * @param operations of the text
+ * @param isOfCopies whether those of dynamic sizes stand in other functions than those that are rewritten
+ */
+export function readRewritables(
+  text: Uint8Array,
+  operations: readonly Operation[],
+  isOfCopies: boolean,
+): Replaceable[] {
+  const all = REPLACEABLE.flatMap((kind) => kind.read(text, operations, isOfCopies));
+  return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }

@@ -2,6 +2,7 @@
 // two thirds of the time of such an element-wise dispatch, although processors have one instruction. In its form, it is an addition and a subtraction
 // of 2^23, from which on floats of 32 bits are whole numbers. The result is the same for every float.
 import { bufferOf } from '../system/bytes.ts';
+import type { ReplaceableKind } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
@@ -12,10 +13,7 @@ export interface Rounding {
 const NAME = 'math.roundeven';
 const TYPE = 'f32';
 
-/** Name of its only form. */
-export const ROUNDING_FORM = 'by-additions';
-
-export const roundingKey = ({ name }: Rounding): string => `${name} ${TYPE}`;
+const roundingKey = ({ name }: Rounding): string => `${name} ${TYPE}`;
 
 /** The rounding of a text of the compiler; none for a text without. */
 export function readRounding(text: Uint8Array): Rounding[] {
@@ -32,7 +30,7 @@ export const isRounding = (value: unknown): value is Rounding =>
  * Writes the rounding of a scalar. Magnitudes are added, because the compiler fuses a product and an addition of it into one operation, which rounds
  * once.
  */
-export function byAdditions(writer: Writer, [value]: readonly Value[]): Value {
+function byAdditions(writer: Writer, [value]: readonly Value[]): Value {
   const define = (text: string, type = TYPE) => writer.define({ elementType: type, shape: [] }, text);
   const { name } = value!;
   const whole = define(`arith.constant 8388608.0 : ${TYPE}`);
@@ -45,10 +43,10 @@ export function byAdditions(writer: Writer, [value]: readonly Value[]): Value {
 }
 
 /** The tensor that a function of its own rounds. */
-export const ROUNDED = { elementType: TYPE, shape: [4096] };
+const ROUNDED = { elementType: TYPE, shape: [4096] };
 
 /** The operation as the program has it. A function of its own rounds a tensor. */
-export function writtenRounding(): Written {
+function writtenRounding(): Written {
   const value = { ...ROUNDED, name: '%value' };
   const half = '%half = arith.constant 0.5 : f32';
   const rounded = genericText({
@@ -67,3 +65,14 @@ export function writtenRounding(): Written {
     },
   };
 }
+
+export const roundings: ReplaceableKind<Rounding> = {
+  is: isRounding,
+  key: roundingKey,
+  read: (text) => readRounding(text),
+  writtenOf: writtenRounding,
+  resultOf: () => ROUNDED,
+  // Processors of other backends have an operation for rounding.
+  formsOf: (_, { isForCpu }) => (isForCpu ? [{ name: 'by-additions' }] : []),
+  write: (writer, _, operands) => ({ value: byAdditions(writer, operands) }),
+};

@@ -3,7 +3,7 @@
 // with all pixels in one dimension there, so that padding is a copy.
 import { channelsFirst } from './channels-first.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import { everyOther } from './matmul.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST, movedAndWidened, PIXEL, widened } from './parts.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
@@ -23,7 +23,7 @@ export function isBeforePadding(convolution: Convolution, readers: readonly Conv
   });
 }
 
-export const rowsByFilters: WrittenForm = {
+export const rowsByFilters: ConvolutionForm = {
   name: 'rows-by-filters',
   // One row or one column of pixels has one dimension in either form.
   isFor: (convolution) =>

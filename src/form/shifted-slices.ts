@@ -10,7 +10,7 @@ import {
   spatialIn,
   type Convolution,
 } from './convolution.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import type { Value } from './text.ts';
 
 /** Elements of a filter. Each is two operands of the operation. */
@@ -30,13 +30,13 @@ export const poolingOf = ({ name }: Convolution): string | undefined =>
   POOLINGS[/^linalg\.pooling_\w+_(\w+)$/.exec(name)?.[1] ?? ''];
 
 /** In the layout of the image. */
-export const shiftedSlices: WrittenForm = slicesOf('shifted-slices', false);
+export const shiftedSlices: ConvolutionForm = slicesOf('shifted-slices', false);
 
 /** With the groups innermost, between transposes: for too few columns, or columns with a stride. */
-export const shiftedSlicesChannelsLast: WrittenForm = slicesOf('shifted-slices-channels-last', true);
+export const shiftedSlicesChannelsLast: ConvolutionForm = slicesOf('shifted-slices-channels-last', true);
 
 /** The same for an image that is dequantized, once for all slices. Fused into the operation, that would be done for each slice. */
-export const settledSlices: WrittenForm = slicesOf('settled-slices', true, true);
+export const settledSlices: ConvolutionForm = slicesOf('settled-slices', true, true);
 
 function isSliceable(convolution: Convolution): boolean {
   const { groups, channels, filter } = extentsOf(convolution);
@@ -61,7 +61,7 @@ function isVectorisable(convolution: Convolution): boolean {
   return stride === 1 && shape[innermost]! >= LEAST_COLUMNS;
 }
 
-function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenForm {
+function slicesOf(name: string, isMoved: boolean, isSettled = false): ConvolutionForm {
   return {
     name,
     isFor: (convolution) =>

@@ -1,9 +1,6 @@
 // Finds forms whose dispatches are slower than the dispatches of the written operations. Pure.
 import type { FormChoice } from './choose.ts';
-import { extentsOf, isConvolution, type Convolution } from './convolution.ts';
-import { isProduct } from './product.ts';
-import { rewritableKey } from './rewritable.ts';
-import { isSpread } from './spread-convolution.ts';
+import { kindOf } from './rewritable.ts';
 
 /** The name of a dispatch with a convolution or a product, with the sizes of its loops: `conv_64x56x56x3x3x3_f32`. */
 const NAMED = /_(?:conv|matmul)_(\d+(?:x\d+)*)_/;
@@ -15,30 +12,11 @@ const loopsKey = (sizes: readonly number[]): string =>
     .sort((a, b) => a - b)
     .join('x');
 
-function loopsOf(convolution: Convolution): string {
-  const { batch, groups, channels, filters, filter, result } = extentsOf(convolution);
-  return loopsKey([batch, groups, channels, filters, ...filter, ...result]);
-}
-
 /** A form must be this much faster, because its layout changes are other dispatches. */
 const LEAST_GAIN = 1.03;
 
 /** As a share of the program's time. Smaller losses are not worth another compile. */
 const LEAST_LOSS = 0.02;
-
-/** Pixels in registers in the best tiles of forms, about. */
-const PIXELS = 8;
-
-/**
- * Estimated speed-up of a form by tuned tiles. The default keeps as many pixels in registers as the largest power of two that
- * divides the columns: one pixel for 7 columns.
- */
-function tuningGain(convolution: Convolution): number {
-  const columns = extentsOf(convolution).result.at(-1)!;
-  let pixels = 1;
-  while (pixels < PIXELS && columns % (2 * pixels) === 0) pixels *= 2;
-  return PIXELS / pixels;
-}
 
 /**
  * @param written seconds of each dispatch of the written program, by name
@@ -61,15 +39,12 @@ export function slowerForms(
     const loops = loopsKey(sizes.split('x').map(Number));
     secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
   }
-  const convolutions = choices.flatMap(({ operation }) => {
-    if (isProduct(operation)) {
-      const loops = loopsKey([...operation.factors[0].shape, operation.factors[1].shape[0]!]);
-      return [{ key: rewritableKey(operation), loops, leastGain: LEAST_GAIN }];
-    }
-    const convolution = isSpread(operation) ? operation.convolution : operation;
-    if (!isConvolution(convolution)) return [];
-    const leastGain = LEAST_GAIN / (isTuned ? tuningGain(convolution) : 1);
-    return [{ key: rewritableKey(operation), loops: loopsOf(convolution), leastGain }];
+  const compared = choices.flatMap(({ operation }) => {
+    const kind = kindOf(operation);
+    const sizes = kind.loopsOf?.(operation);
+    if (sizes === undefined) return [];
+    const leastGain = LEAST_GAIN / (isTuned ? (kind.tuningGain?.(operation) ?? 1) : 1);
+    return [{ key: kind.key(operation), loops: loopsKey(sizes), leastGain }];
   });
   const total = sumOf(formed.values());
   const slower = new Set<string>();
@@ -77,7 +52,7 @@ export function slowerForms(
   let loss = 0;
   // The rest of both programs: layout changes, other operations, and forms whose dispatches have unknown names.
   let [restBefore, restAfter] = [sumOf(written.values()), total];
-  for (const [loops, own] of Map.groupBy(convolutions, (one) => one.loops)) {
+  for (const [loops, own] of Map.groupBy(compared, (one) => one.loops)) {
     const before = secondsBefore.get(loops) ?? 0;
     const names = [...formed.keys()].filter((name) => own.some(({ key }) => isOf(key, name)));
     const after = sumOf(names.map((name) => formed.get(name)!));

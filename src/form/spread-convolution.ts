@@ -21,11 +21,14 @@ import {
   isConvolution,
   isSpatial,
   layoutOf,
+  loopsOf,
   readConvolution,
   spatialIn,
+  tuningGain,
   writtenConvolution,
   type Convolution,
 } from './convolution.ts';
+import type { ReplaceableKind } from './form.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST, pixelsTimes } from './parts.ts';
 import { definitionIn, listOf, type Value, type Writer, type Written } from './text.ts';
 
@@ -47,7 +50,7 @@ const MOST_ELEMENTS = 64;
 const MOST_MEETING = 0.6;
 
 /** Equal for equal operations. */
-export const spreadKey = ({ convolution, image, offsets, strides }: SpreadConvolution): string =>
+const spreadKey = ({ convolution, image, offsets, strides }: SpreadConvolution): string =>
   `${convolutionKey(convolution)} from=${typeName(image)} at=${offsets.join()} every=${strides.join()}`;
 
 /** An operation as such a convolution; null for others. */
@@ -119,7 +122,7 @@ const MOST_ZEROS = 4096;
 /** Whether zeros lie between the elements of the image, or most products meet the zeros around it. */
 function isMostlyZero(spread: SpreadConvolution): boolean {
   const { convolution } = spread;
-  if (spreadForm(spread) === FILTERS_TO_PIXELS) return convolution.dilations.every((step) => step === 1);
+  if (formOf(spread) === FILTERS_TO_PIXELS) return convolution.dilations.every((step) => step === 1);
   const { filter, result } = extentsOf(convolution);
   const meeting = meetingsOf(spread).map((along) => along.reduce((sum, { size }) => sum + size, 0));
   const most = filter.map((size, i) => size * result[i]!);
@@ -150,8 +153,8 @@ function meetingsOf({ convolution, image, offsets }: SpreadConvolution): readonl
   );
 }
 
-/** Such a convolution as the program has it, or will have it: see `padOf`. */
-export function writtenSpread({ convolution, image, offsets, strides }: SpreadConvolution): Written {
+/** Such a convolution as the program has it once its padding is an insertion into zeros. */
+function writtenSpread({ convolution, image, offsets, strides }: SpreadConvolution): Written {
   const whole = writtenConvolution(convolution, '%spread');
   const [, filter, accumulator] = whole.operands as [Value, Value, Value];
   const operands = [{ ...image, name: '%image' }, filter, accumulator];
@@ -203,16 +206,11 @@ const FILTERS_TO_PIXELS = 'filters-to-pixels';
 /** The form of a convolution of an image with zeros around it: a matmul for each element of the filter, where it meets the image. */
 const BY_ELEMENTS = 'element-by-element';
 
-/** Name of the only form of such an operation. */
-export const spreadForm = ({ strides }: Pick<SpreadConvolution, 'strides'>): string =>
+const formOf = ({ strides }: Pick<SpreadConvolution, 'strides'>): string =>
   strides.some((stride) => stride > 1) ? FILTERS_TO_PIXELS : BY_ELEMENTS;
 
-/** Type of the padded image, whose padding has to become an insertion into zeros before the operation matches; null without padding. */
-export const padOf = (one: SpreadConvolution): Tensor | null =>
-  spreadForm(one) === BY_ELEMENTS ? one.convolution.image : null;
-
 /** Writes the work of such a convolution in its form. Returns its result. */
-export function withoutZeros(
+function withoutZeros(
   writer: Writer,
   spread: SpreadConvolution,
   operands: readonly [Value, Value, Value],
@@ -227,7 +225,7 @@ export function withoutZeros(
   const missing = own.strides.length - strides.length;
   const inTwo = (list: readonly number[], other: number) => [...Array<number>(missing).fill(other), ...list];
   const flat = { convolution: own, image, offsets: inTwo(offsets, 0), strides: inTwo(strides, 1) };
-  const write = spreadForm(spread) === BY_ELEMENTS ? byElements : filtersToPixels;
+  const write = formOf(spread) === BY_ELEMENTS ? byElements : filtersToPixels;
   const sum = writer.add(write(writer, flat, [moved, elements]), writer.transpose(into, CHANNELS_LAST));
   return fromChannelsFirst(writer, convolution, writer.transpose(sum, CHANNELS_FIRST));
 }
@@ -342,3 +340,22 @@ interface Ends {
   readonly low: number;
   readonly high: number;
 }
+
+export const spreadConvolutions: ReplaceableKind<SpreadConvolution> = {
+  is: isSpread,
+  key: spreadKey,
+  read: (text, operations) => operations.flatMap((one) => readSpread(one, text) ?? []),
+  writtenOf: writtenSpread,
+  resultOf: ({ convolution }) => convolution.result,
+  formsOf: (spread) => [{ name: formOf(spread) }],
+  write(writer, spread, operands) {
+    const { image, convolution } = spread;
+    return {
+      value: withoutZeros(writer, spread, operands as [Value, Value, Value]),
+      images: [image, convolution.result],
+      padding: formOf(spread) === BY_ELEMENTS ? convolution.image : null,
+    };
+  },
+  loopsOf: ({ convolution }) => loopsOf(convolution),
+  tuningGain: ({ convolution }) => tuningGain(convolution),
+};

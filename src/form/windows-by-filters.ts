@@ -2,7 +2,7 @@
 // `packing.ts`. The compiler has no such code for convolutions.
 import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
-import type { WrittenForm } from './form.ts';
+import type { ConvolutionForm } from './form.ts';
 import { everyOther } from './matmul.ts';
 import { packedProduct, type Packed } from './packing.ts';
 import { productOfIntegers } from './packed-product.ts';
@@ -33,7 +33,7 @@ function hasSlices(convolution: Convolution): boolean {
   return filter.reduce((product, size) => product * size, 1) <= MOST_SLICES && channels % VECTOR === 0;
 }
 
-export const windowsByFilters: WrittenForm = {
+export const windowsByFilters: ConvolutionForm = {
   name: 'windows-by-filters',
   isFor: (convolution) => {
     const { name, widening, image, result } = convolution;

@@ -24,17 +24,8 @@ import { trySlot } from '../system/slots.ts';
 import { UserError } from '../system/user-error.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { passesOf, rewrittenCompile, withTrailingFlags, type Command } from '../compiler/command.ts';
-import { readBroadcasts } from '../form/broadcast.ts';
-import { readConcats } from '../form/concat.ts';
-import { readAttentions } from '../form/attention.ts';
-import { readConvolution } from '../form/convolution.ts';
-import { readIntegerProduct } from '../form/integer-product.ts';
-import { readPackedProduct } from '../form/packed-product.ts';
-import { readProducts } from '../form/product.ts';
-import { readRounding } from '../form/rounding.ts';
-import { readSpread } from '../form/spread-convolution.ts';
 import { IN_INTEGERS, readQuantized } from '../form/quantized.ts';
-import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
+import { readRewritables, type Rewritable } from '../form/rewritable.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -235,27 +226,12 @@ function fromText({ operations, convert }: WrittenText): Written[] {
   }));
 }
 
-function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritable[] {
-  const convolutions = written.flatMap(
-    ({ operation }) => readSpread(operation, text) ?? readConvolution(operation, text) ?? [],
-  );
-  const products = readProducts(
-    written.map(({ operation }) => operation),
+const rewritablesOf = (text: Uint8Array, written: readonly Written[]): Rewritable[] =>
+  readRewritables(
     text,
+    written.map(({ operation }) => operation),
+    bufferOf(text).includes(SIZED),
   );
-  const all = [
-    ...convolutions,
-    ...products,
-    ...written.flatMap(
-      ({ operation }) => readIntegerProduct(operation, text) ?? readPackedProduct(operation, text) ?? [],
-    ),
-    ...readRounding(text),
-    ...readConcats(text),
-    ...readBroadcasts(text),
-    ...readAttentions(text, bufferOf(text).includes(SIZED)),
-  ];
-  return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
-}
 
 function normalised(text: Uint8Array): Written[] {
   const { operations } = parse(text);

@@ -10,7 +10,7 @@ import { rows as KNOWN } from '../../grammar/src/table.ts';
 import { customForm } from '../../grammar/test/fixtures.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
-import { formsOf } from '../../src/form/forms.ts';
+import { kindOf } from '../../src/form/rewritable.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { rootsIn } from '../../src/input/dispatches.ts';
 import { readFlow } from '../../src/input/flow.ts';
@@ -20,6 +20,7 @@ import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
 import { mayBecomeWork, rootFormOf } from '../../src/workload/workload.ts';
+import { neighboursIn } from '../form/neighbours.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { PRELUDES, FRONT_ENDS, nameOf } from './front-ends.ts';
 import {
@@ -91,7 +92,9 @@ function convolutionOf(example: Example): Convolution | null {
 
 /** The form of a program's convolution; null for none. */
 const formOf = (convolution: Convolution | null): string | null =>
-  convolution === null ? null : (formsOf(convolution, 'alone')[0]?.name ?? null);
+  convolution === null
+    ? null
+    : (kindOf(convolution).formsOf(convolution, neighboursIn('alone'))[0]?.name ?? null);
 
 /** The kind of tiles of a form's operations. */
 function tilesInForm(convolution: Convolution, form: string): string {

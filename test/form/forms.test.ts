@@ -13,9 +13,8 @@ import {
 } from '../../src/form/convolution.ts';
 import { isBroadcast, readBroadcasts } from '../../src/form/broadcast.ts';
 import { isConcat, readConcats } from '../../src/form/concat.ts';
-import { rewritableKey } from '../../src/form/rewritable.ts';
+import { kindOf, rewritableKey } from '../../src/form/rewritable.ts';
 import { chooseForms } from '../../src/form/choose.ts';
-import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { tensorText } from '../../src/workload/tensor.ts';
 import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
@@ -23,6 +22,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/installed-tools.ts';
 import { isFull } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { neighboursIn } from './neighbours.ts';
 import { HOST, outputOf, preprocessed, TARGET } from './support.ts';
 
 /** Name, image, filter, strides, dilations, type of image and filter. */
@@ -181,7 +181,9 @@ const functionsOf = (some: typeof compiled) => some.map(([i, one]) => functionOf
 const isWidened = ({ image }: Convolution) => image.elementType !== 'f32';
 /** Forms without tiles of a processor. */
 const plainFormsOf = (one: Convolution) =>
-  formsOf(one, 'chain').filter(({ tiles }) => tiles?.areNeeded !== true);
+  kindOf(one)
+    .formsOf(one, neighboursIn('chain'))
+    .filter(({ tiles }) => tiles?.areNeeded !== true);
 
 describe.each([
   ['with factors of 32 bits', TARGET, compiled.filter(([, one]) => !isWidened(one))],

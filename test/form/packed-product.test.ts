@@ -7,7 +7,7 @@ import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
 import {
   isPackedProduct,
   readPackedProduct,
-  writtenPackedProduct,
+  packedProducts,
   type PackedProduct,
 } from '../../src/form/packed-product.ts';
 import type { Packings } from '../../src/form/packing.ts';
@@ -44,7 +44,7 @@ const FROM_FLOAT: Readonly<Record<string, string>> = {
 
 /** A program with a product, whose operands are given as floats. */
 function programOf(one: PackedProduct): string {
-  const { operands, operation, type } = writtenPackedProduct(one);
+  const { operands, operation, type } = packedProducts.writtenOf(one);
   const float = (value: (typeof operands)[number]) => tensorText({ ...value, elementType: 'f32' });
   const isFloat = (value: (typeof operands)[number]) => value.elementType === 'f32';
   const parameters = operands.map((value) => `${value.name}${isFloat(value) ? '' : '_f'}: ${float(value)}`);

@@ -23,8 +23,11 @@ const targeting = (backend: string) => [
 /** For the CPU. */
 export const HOST = targeting('llvm-cpu');
 
-/** For another backend without the full tier, because the compiler takes half the time. A form is the same for both. */
-export const TARGET = isFull ? HOST : targeting('vmvx');
+/** For a backend that the compiler takes half the time for, and that has microkernels for tiles of any size. */
+export const VMVX = targeting('vmvx');
+
+/** A form is the same for both. */
+export const TARGET = isFull ? HOST : VMVX;
 
 /** The file of a program, and the flags that bring it into forms. */
 function filesOf(text: string, choices: readonly FormChoice[]) {

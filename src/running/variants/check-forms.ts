@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { backendNamed } from '../../backend/index.ts';
 import { targetArchitecture } from '../../backend/target.ts';
 import { NO_CHECKS, passesOf, withTrailingFlags } from '../../compiler/command.ts';
-import {
-  isReplaceable,
-  resultOf,
-  rewritableKey,
-  writtenOf,
-  type Replaceable,
-} from '../../form/rewritable.ts';
+import { isReplaceable, kindOf, rewritableKey, type Replaceable } from '../../form/rewritable.ts';
 import type { FormChoice } from '../../form/choose.ts';
 import { packingIn } from '../../form/packing.ts';
 import { NOT_RECORDED } from '../../measure/build.ts';
@@ -122,7 +116,10 @@ interface Called extends Alone {
 
 const calledOf = (operation: Replaceable, i: number): Called => ({
   ...{ operation, key: rewritableKey(operation), name: `check${i}` },
-  ...{ arguments: writtenOf(operation).operands, results: [resultOf(operation)] },
+  ...{
+    arguments: kindOf(operation).writtenOf(operation).operands,
+    results: [kindOf(operation).resultOf(operation)],
+  },
 });
 
 /**
@@ -143,7 +140,7 @@ async function failingAmong(
 
 /** A function that computes an operation as the program has it. */
 function functionText({ name, operation: one }: Called): string {
-  const { before = '', operation, type, ...written } = writtenOf(one);
+  const { before = '', operation, type, ...written } = kindOf(one).writtenOf(one);
   const { list, body } = written.alone ?? { list: written.list, body: `${before}\n  %0 = ${operation}` };
   return `func.func @${name}(${list}) -> ${type} {
   ${body}
