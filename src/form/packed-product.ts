@@ -75,9 +75,14 @@ function isConstant(text: Uint8Array, value: string, end: number): boolean {
     name === undefined ? '' : (definitionIn(text, name, end) ?? '');
   const defined = definitionOf(value);
   if (CONSTANT.test(defined)) return true;
-  const [, expanded, spread] = SPREAD.exec(defined) ?? [];
-  const before = definitionOf(expanded ?? spread);
+  const before = definitionOf(matrixOfBatch(defined));
   return CONSTANT.test(before) || CONSTANT.test(definitionOf(TRANSPOSED.exec(before)?.[1]));
+}
+
+/** The matrix of a batch of one equal matrix, by its definition. */
+export function matrixOfBatch(definition: string): string | undefined {
+  const [, expanded, spread] = SPREAD.exec(definition) ?? [];
+  return expanded ?? spread;
 }
 
 /** A generic operation that only moves a value: exporters write a batch of equal weights so. */

@@ -1,8 +1,8 @@
 // Products in tiles. By default, the compiler multiplies narrow numbers one by one, where the processor has dot products. With data tiling of a whole
 // program, it swaps the sides of narrow results, and has microkernels only. A form that writes the tiles itself needs no flag, and can use intrinsics.
 //
-// Floats of 32 bits with constant weights have strips: columns as wide as the register tile, one after the other. Their rows are read as they are. In
-// the layout of the program, the rows of the weights that a tile reads are kilobytes apart, and evict each other from the caches.
+// Floats of 32 bits with constant weights have strips: columns as wide as the register tile, one after the other. Their rows are read as they are. The
+// weights of a strip may be integers of 8 bits, which are widened in registers. In the layout of the program, the rows of the weights that a tile reads are kilobytes apart, and evict each other from the caches.
 import { elementBits } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
@@ -27,6 +27,9 @@ const kernel = (rows: number, columns: number, depth: number): Packing => ({
   ...{ intrinsic: null, isUnsigned: false },
 });
 
+/** Columns of a strip. */
+const STRIP = 16;
+
 /** Rows whose sums fit into 32 registers, beside a row of each factor. */
 const MOST_ROWS = 28;
 
@@ -49,13 +52,15 @@ const PACKINGS = {
     ...{ intrinsic: 'MMA_X86_AVX512BF16_1x16x2_F32_BF16', isUnsigned: false },
   },
   // Twelve sums, two vectors of a strip and an element of a row fill 15 of 16 registers.
-  '6x16': { ...kernel(6, 16, 1), hasStrips: true },
+  '6x16': { ...kernel(6, STRIP, 1), hasStrips: true },
+  // For 32 registers.
+  '12x16': { ...kernel(12, STRIP, 1), hasStrips: true },
 } as const satisfies Readonly<Record<string, Packing>>;
 
 export type PackingName = keyof typeof PACKINGS;
 
-/** Types of factors that can be in tiles. */
-export type Packed = 'i8' | 'bf16' | 'f32';
+/** Types of factors that can be in tiles. Those of `stored` are floats of 32 bits, and weights that are integers of 8 bits. */
+export type Packed = 'i8' | 'bf16' | 'f32' | 'stored';
 
 /** The packing of a processor by the type of the factors; without an entry for none. */
 export type Packings = Readonly<Partial<Record<Packed, PackingName>>>;
@@ -113,7 +118,7 @@ export function packedProduct(
 const STEPS = 4;
 
 /** Whether a product has several strips: the compiler drops loops of one step, and with them the configuration. */
-export const hasStrips = (n: number, k: number): boolean => n >= 2 * PACKINGS['6x16'].columns && k >= STEPS;
+export const hasStrips = (n: number, k: number): boolean => n >= 2 * STRIP && k >= STEPS;
 
 /** Most rows of a workgroup. */
 const MOST_IN_WORKGROUP = 192;
@@ -145,9 +150,13 @@ function inStrips(
   const split = writer.expand(padded, [[0], [1, 2]], [k, count, columns]);
   const strips = writer.settle(writer.transpose(split, [1, 0, 2]));
   const { elementType } = result;
+  const isStored = strips.elementType !== elementType;
   const isThin = m < rows;
   const atOnce = isThin ? 2 ** Math.floor(Math.log2(rows / m)) : 1;
-  const inCache = Math.max(1, Math.floor(STRIP_BYTES / (k * columns * (elementBits(elementType) / 8))));
+  const inCache = Math.max(
+    1,
+    Math.floor(STRIP_BYTES / (k * columns * (elementBits(strips.elementType) / 8))),
+  );
   const inWorkgroup = Math.ceil(count / MOST_WORKGROUPS);
   const ofStrips = isThin ? atOnce * Math.ceil(inWorkgroup / atOnce) : Math.min(inCache, inWorkgroup);
   // The compiler drops a loop over one row.
@@ -158,7 +167,11 @@ function inStrips(
     maps: hasRows ? ['m, k', 's, k, c', 'm, s, c'] : ['k', 's, k, c', 's, c'],
     inputs: [hasRows ? lhs : writer.collapse(lhs, [[0, 1]]), strips],
     into: writer.zeros({ elementType, shape: [...own.map(() => m), count, columns] }),
-    body: [`%p = arith.mulf %x0, %x1 : ${elementType}`, `%s = arith.addf %out, %p : ${elementType}`],
+    body: [
+      ...(isStored ? [`%w = arith.sitofp %x1 : ${strips.elementType} to ${elementType}`] : []),
+      `%p = arith.mulf %x0, ${isStored ? '%w' : '%x1'} : ${elementType}`,
+      `%s = arith.addf %out, %p : ${elementType}`,
+    ],
     gives: '%s',
     configuration: configurationText(
       [

@@ -52,7 +52,7 @@ const needsBlocks = ({ shape }: Tensor): boolean => shape[0]! > 1 && shape[1]! %
 const MOST_STEPS = 2 ** 16;
 
 /** Smaller weights stay in the fastest cache in any layout. */
-const LEAST_WEIGHTS = 16_384;
+export const LEAST_WEIGHTS = 16_384;
 
 /** Such as `linalg.matmul 20x1024xf32,8210x1024xf32->20x8210xf32`, or `... of 20 steps`. */
 const productKey = ({ name, factors, result, steps }: Product): string =>

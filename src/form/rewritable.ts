@@ -11,6 +11,7 @@ import { packedProducts, type PackedProduct } from './packed-product.ts';
 import { products, type Product } from './product.ts';
 import { quantizedPrograms, type Quantized } from './quantized.ts';
 import { roundings, type Rounding } from './rounding.ts';
+import { storedProducts, type StoredProduct } from './stored-product.ts';
 import { spreadConvolutions, type SpreadConvolution } from './spread-convolution.ts';
 
 /** An operation that another one replaces. */
@@ -20,6 +21,7 @@ export type Replaceable =
   | Product
   | IntegerProduct
   | PackedProduct
+  | StoredProduct
   | Rounding
   | Attention
   | Concat
@@ -33,6 +35,7 @@ const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   products,
   integerProducts,
   packedProducts,
+  storedProducts,
   roundings,
   concats,
   broadcasts,

@@ -1,0 +1,150 @@
+// Products with weights of 8 bits widen them in registers.
+import { parse } from 'mlir-parser-ts';
+import { expect, test } from 'vitest';
+import { chooseForms } from '../../src/form/choose.ts';
+import { isRewritable, readRewritables, rewritableKey } from '../../src/form/rewritable.ts';
+import { casesOfTier } from '../support/needs.ts';
+import { HOST, preprocessed, resultsOf } from './support.ts';
+
+interface Case {
+  readonly rows?: number;
+  readonly isBatch?: boolean;
+  readonly isTransposed?: boolean;
+  readonly isUnsigned?: boolean;
+  readonly isByColumn?: boolean;
+  readonly zero?: number;
+}
+
+const [K, N] = [128, 136];
+
+/** A product of an argument and constant weights, as the compiler imports DequantizeLinear and MatMul. */
+function program({
+  rows = 1,
+  isBatch = false,
+  isTransposed = false,
+  isByColumn = true,
+  ...own
+}: Case = {}): string {
+  const { isUnsigned = false, zero } = own;
+  const stored = isTransposed ? `${N}x${K}` : `${K}x${N}`;
+  const bytes = Buffer.from(Array.from({ length: K * N }, (_, i) => (i * 37 + (i >> 7)) % 251));
+  // Powers of two, whose products are exact.
+  const steps = Array.from({ length: N }, (_, i) => 2 ** (-3 - (i % 3)));
+  const hasZero = zero !== undefined;
+  const [step, zeros] = isByColumn
+    ? [`dense<[${steps.join(', ')}]> : tensor<${N}xf32>`, `dense<${zero}> : tensor<${N}xi8>`]
+    : ['0.125 : f32', `${zero} : i64`];
+  const along = isByColumn ? (isTransposed ? 'd0' : 'd1') : '';
+  const maps = ['d0, d1', along, ...(hasZero ? [along] : []), 'd0, d1'].map(
+    (one) => `affine_map<(d0, d1) -> (${one})>`,
+  );
+  const signs = `${isUnsigned ? 'quant_min = 0, quant_max = 255, input_unsigned' : 'quant_min = -128, quant_max = 127'}${isUnsigned && hasZero && isByColumn ? ', zp_unsigned' : ''}`;
+  const types = [
+    `tensor<${stored}xi8>`,
+    ...[step, ...(hasZero ? [zeros] : [])].map((one) => one.split(' : ')[1]!),
+  ];
+  const batch = isBatch ? '1x' : '';
+  const [from, into] = [`tensor<${batch}${rows}x${K}xf32>`, `tensor<${batch}${rows}x${N}xf32>`];
+  const transposed = isTransposed
+    ? `
+  %t_e = tensor.empty() : tensor<${K}x${N}xf32>
+  %t = linalg.transpose ins(%d : tensor<${stored}xf32>) outs(%t_e : tensor<${K}x${N}xf32>) permutation = [1, 0]`
+    : '';
+  const matrix = isTransposed ? '%t' : '%d';
+  const spread = isBatch
+    ? `
+  %b_e = tensor.empty() : tensor<1x${K}x${N}xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(${matrix} : tensor<${K}x${N}xf32>) outs(%b_e : tensor<1x${K}x${N}xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<1x${K}x${N}xf32>`
+    : '';
+  return `func.func @main(%x: ${from}) -> ${into} {
+  %w = arith.constant dense<"0x${bytes.toString('hex')}"> : tensor<${stored}xi8>
+  %s = arith.constant ${step}
+  ${hasZero ? `%z = arith.constant ${zeros}` : ''}
+  %d_e = tensor.empty() : tensor<${stored}xf32>
+  %d = iree_linalg_ext.dequantize_affine <indexing_maps = [${maps.join(', ')}], ${signs}> ins(%w, %s${hasZero ? ', %z' : ''} : ${types.join(', ')}) outs(%d_e : tensor<${stored}xf32>) -> tensor<${stored}xf32>${transposed}${spread}
+  %none = arith.constant 0.0 : f32
+  %e = tensor.empty() : ${into}
+  %f = linalg.fill ins(%none : f32) outs(%e : ${into}) -> ${into}
+  %p = linalg.${batch && 'batch_'}matmul ins(%x, ${isBatch ? '%b' : matrix} : ${from}, tensor<${batch}${K}x${N}xf32>) outs(%f : ${into}) -> ${into}
+  return %p : ${into}
+}
+`;
+}
+
+const read = (text: string) => {
+  const bytes = Buffer.from(text);
+  return readRewritables(bytes, parse(bytes).operations, false);
+};
+
+const cases: [Case, string][] = [
+  [{ isBatch: true }, `1x1x${K}xf32,${K}x${N}xi8 by columns->1x1x${N}xf32`],
+  [
+    { rows: 7, isUnsigned: true, zero: 131 },
+    `7x${K}xf32,${K}x${N}xui8 by columns around zero points->7x${N}xf32`,
+  ],
+  [{ rows: 3, isTransposed: true }, `3x${K}xf32,${N}x${K}xi8 transposed by columns->3x${N}xf32`],
+  [
+    { rows: 2, isBatch: true, isTransposed: true, zero: -9 },
+    `1x2x${K}xf32,${N}x${K}xi8 transposed by columns around zero points->1x2x${N}xf32`,
+  ],
+  [{ isByColumn: false }, `1x${K}xf32,${K}x${N}xi8->1x${N}xf32`],
+  [
+    { rows: 14, isByColumn: false, isUnsigned: true, zero: 3 },
+    `14x${K}xf32,${K}x${N}xui8 around zero points->14x${N}xf32`,
+  ],
+];
+test.each(casesOfTier(cases, 2))(
+  'a product with weights of 8 bits %o has equal results',
+  async (own, key) => {
+    const text = program(own);
+    const products = read(text);
+    expect(products.map(rewritableKey)).toEqual([`dequantized product ${key}`]);
+    expect(products.every(isRewritable)).toBe(true);
+    for (const packing of ['6x16', '12x16'] as const) {
+      const choices = chooseForms(products, { stored: packing });
+      expect(choices.map(({ form }) => form)).toEqual([`in-registers-${packing}`]);
+      expect(await preprocessed(text, choices)).not.toMatch(/dequantize|matmul/);
+      const shape = [...(own.isBatch ? [1] : []), own.rows ?? 1, K];
+      // Sums of small integers and of powers of two are exact in any order.
+      const { written, formed } = await resultsOf(text, choices, [shape], (i) => ((i * 7) % 11) - 5, HOST);
+      expect(new Set(written).size).toBeGreaterThan(20);
+      expect(formed, packing).toEqual(written);
+    }
+  },
+);
+
+test('without strips, a product stays as written', () => {
+  const products = read(program());
+  expect(chooseForms(products, { f32: '6x16', i8: 'vpdpbusd' })).toEqual([]);
+  expect(chooseForms(products)).toEqual([]);
+});
+
+test('other dequantized values stay as written', () => {
+  const text = program();
+  // Steps along the rows, weights of 7 bits, and weights that the program computes.
+  expect(read(text.replace('(d0, d1) -> (d1)', '(d0, d1) -> (d0)'))).toEqual([]);
+  expect(read(text.replace('quant_min = -128', 'quant_min = -64'))).toEqual([]);
+  expect(read(text.replace('ins(%w, ', 'ins(%x, '))).toEqual([]);
+});
+
+test('every field is checked, because all are written into MLIR', () => {
+  const [own] = read(program());
+  const tensor = (shape: readonly number[], elementType = 'f32') => ({ shape, elementType });
+  for (const change of [
+    { name: 'linalg.matvec' },
+    { name: 'linalg.batch_matmul' },
+    { lhs: tensor([1, K + 1]) },
+    { lhs: tensor([1, K], 'f16') },
+    { weights: tensor([K, N]) },
+    { weights: tensor([K, N - 1], 'i8') },
+    { result: tensor([2, N]) },
+    { isTransposed: true },
+    { isUnsigned: 'yes' },
+    { isByColumn: null },
+    { hasZeroPoints: 1 },
+  ])
+    expect(isRewritable({ ...own, ...change }), JSON.stringify(change)).toBe(false);
+});
