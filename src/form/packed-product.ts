@@ -1,5 +1,5 @@
 // Products in tiles: see `packing.ts`. Generic products of integers are what is left of the products of a quantized program that is computed in
-// integers. Products of floats are those of the program; of 32 bits, only those with constant weights.
+// integers. Products of floats are those of the program; of f32 and f16, only those with constant weights, which become strips.
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
@@ -7,7 +7,7 @@ import type { ReplaceableKind } from './form.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
 import { hasStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
-import { flipped, HALF, rowsTimes } from './parts.ts';
+import { flipped, HALF, rowsTimes, widened } from './parts.ts';
 import { TRANSPOSED } from './product.ts';
 import {
   CONSTANT,
@@ -34,6 +34,9 @@ export interface PackedProduct {
 const NAME = 'product in tiles';
 
 const [BYTE, WIDE] = ['i8', 'i32'];
+
+/** Types of factors whose second one becomes strips. */
+const IN_STRIPS = ['f32', 'f16'];
 
 /** Sums of more products of 8-bit integers may not fit into 32 bits. */
 export const MOST_SUMMED = 2 ** 15;
@@ -65,18 +68,22 @@ export function readPackedProduct(operation: Operation, text: Uint8Array): Packe
   const widenings = isNamed ? null : wideningsIn(bufferOf(text).toString('latin1', start, end));
   if (!isNamed && widenings === null) return null;
   const found = { name: NAME, factors: [lhs, rhs], isTransposed: maps % 2 === 1, widenings, result } as const;
-  const isLaidOut = rhs.elementType !== 'f32' || isConstant(text, operands[1]!.value, start);
+  const isLaidOut = !IN_STRIPS.includes(rhs.elementType) || isConstant(text, operands[1]!.value, start, rhs);
   return isLaidOut && isPackedProduct(found) ? found : null;
 }
 
 /** Whether a value is a constant, or the same constant for each batch, which may be transposed. */
-function isConstant(text: Uint8Array, value: string, end: number): boolean {
+function isConstant(text: Uint8Array, value: string, end: number, { elementType }: Tensor): boolean {
   const definitionOf = (name: string | undefined) =>
     name === undefined ? '' : (definitionIn(text, name, end) ?? '');
   const defined = definitionOf(value);
-  if (CONSTANT.test(defined)) return true;
-  const before = definitionOf(matrixOfBatch(defined));
-  return CONSTANT.test(before) || CONSTANT.test(definitionOf(TRANSPOSED.exec(before)?.[1]));
+  const matrix = matrixOfBatch(defined);
+  const before = matrix === undefined ? defined : definitionOf(matrix);
+  // Transposed weights of f32 have forms of their own: see `product.ts`.
+  const mayBeTransposed = matrix !== undefined || elementType !== 'f32';
+  return (
+    CONSTANT.test(before) || (mayBeTransposed && CONSTANT.test(definitionOf(TRANSPOSED.exec(before)?.[1])))
+  );
 }
 
 /** The matrix of a batch of one equal matrix, by its definition. */
@@ -106,12 +113,12 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
   const has = ({ shape }: Tensor, sizes: readonly unknown[]) =>
     JSON.stringify(shape) === JSON.stringify([...batch, ...sizes]);
   return (
-    (areIntegers ? [BYTE] : ['bf16', 'f32']).includes(lhs.elementType) &&
+    (areIntegers ? [BYTE] : ['bf16', ...IN_STRIPS]).includes(lhs.elementType) &&
     rhs.elementType === lhs.elementType &&
     result.elementType === (areIntegers ? WIDE : 'f32') &&
     batch.length <= 1 &&
     (areIntegers ? k! <= MOST_SUMMED : !isTransposed) &&
-    (lhs.elementType !== 'f32' || ((batch[0] ?? 1) === 1 && hasStrips(n!, k!))) &&
+    (!IN_STRIPS.includes(lhs.elementType) || ((batch[0] ?? 1) === 1 && hasStrips(n!, k!))) &&
     has(lhs, [m, k]) &&
     has(rhs, isTransposed ? [n, k] : [k, n]) &&
     has(result, [m, n])
@@ -129,7 +136,13 @@ function inTiles(
   const factors = [writer.settle(lhs!), rhs!] as const;
   const product =
     widenings === null
-      ? packedProduct(writer, factors, isTransposed, into!, packing)
+      ? packedProduct(
+          writer,
+          packing.hasStrips ? [widened(writer, factors[0], 'f32'), factors[1]] : factors,
+          isTransposed,
+          into!,
+          packing,
+        )
       : productOfIntegers(writer, factors, { isTransposed, widenings, packing, shape: into!.shape });
   return writer.add(product, into!);
 }

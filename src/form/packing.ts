@@ -2,8 +2,9 @@
 // program, it swaps the sides of narrow results, and has microkernels only. A form that writes the tiles itself needs no flag, and can use intrinsics.
 //
 // Floats of 32 bits with constant weights have strips: columns as wide as the register tile, one after the other. Their rows are read as they are. The
-// weights of a strip may be integers of 8 bits, which are widened in registers. In the layout of the program, the rows of the weights that a tile reads are kilobytes apart, and evict each other from the caches.
-import { elementBits } from '../workload/element-type.ts';
+// weights of a strip may be narrower than the rows, and are widened in registers. In the layout of the program, the rows of the weights that a
+// tile reads are kilobytes apart, and evict each other from the caches.
+import { elementBits, isFloat } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
@@ -59,8 +60,8 @@ const PACKINGS = {
 
 export type PackingName = keyof typeof PACKINGS;
 
-/** Types of factors that can be in tiles. Those of `stored` are floats of 32 bits, and weights that are integers of 8 bits. */
-export type Packed = 'i8' | 'bf16' | 'f32' | 'stored';
+/** Types of factors that can be in tiles. Those of `stored` are f32, and narrower weights. */
+export type Packed = 'i8' | 'bf16' | 'f16' | 'f32' | 'stored';
 
 /** The packing of a processor by the type of the factors; without an entry for none. */
 export type Packings = Readonly<Partial<Record<Packed, PackingName>>>;
@@ -168,7 +169,11 @@ function inStrips(
     inputs: [hasRows ? lhs : writer.collapse(lhs, [[0, 1]]), strips],
     into: writer.zeros({ elementType, shape: [...own.map(() => m), count, columns] }),
     body: [
-      ...(isStored ? [`%w = arith.sitofp %x1 : ${strips.elementType} to ${elementType}`] : []),
+      ...(isStored
+        ? [
+            `%w = ${isFloat(strips.elementType) ? 'arith.extf' : 'arith.sitofp'} %x1 : ${strips.elementType} to ${elementType}`,
+          ]
+        : []),
       `%p = arith.mulf %x0, ${isStored ? '%w' : '%x1'} : ${elementType}`,
       `%s = arith.addf %out, %p : ${elementType}`,
     ],

@@ -1,9 +1,10 @@
-// Products of floats and constant weights that are stored in 8 bits, with a step for each column or for all of them, as of language models. By default,
-// the compiler makes floats of all weights in each call, in a dispatch of its own: it writes and reads four times the bytes. In their form, a product
-// widens the weights in registers, and each sum is multiplied by its step.
+// Products of f32 and constant weights that are stored in 8 or 16 bits, as of language models; integers have a step for each column or for all of them.
+// By default, the compiler makes f32 of all weights in each call, in a dispatch of its own: it writes and reads several times the bytes. In their form,
+// a product widens the weights in registers, and each sum is multiplied by its step.
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
+import { isNarrowFloat } from '../workload/element-type.ts';
 import {
   elementsOf,
   isTensor,
@@ -22,36 +23,62 @@ import { CONSTANT, definitionIn, genericText, type Value, type Writer, type Writ
 
 export interface StoredProduct {
   readonly name: 'linalg.matmul' | 'linalg.batch_matmul';
-  /** (m, k) or (1, m, k). */
+  /** (m, k) or (1, m, k), f32. */
   readonly lhs: Tensor;
-  /** Integers of 8 bits: (k, n), or (n, k) if the program transposes them. */
+  /** (k, n), or (n, k) if the program transposes the floats that it makes of them. */
   readonly weights: Tensor;
   readonly isTransposed: boolean;
+  /** Of integers. */
   readonly isUnsigned: boolean;
-  /** Whether each column has a step, and a zero point. Otherwise, all columns have one. */
+  readonly spelling: Spelling;
+  /** Whether each column has a step, and a zero point. */
   readonly isByColumn: boolean;
-  readonly hasZeroPoints: boolean;
-  /** (m, n) or (1, m, n). */
+  /** The type of zero points; null without. */
+  readonly zero: ZeroType | null;
+  /** (m, n) or (1, m, n), f32. */
   readonly result: Tensor;
 }
+
+/** How the program makes floats: by one operation, by a conversion alone, or by a conversion and a multiplication with steps. */
+const SPELLINGS = ['dequantized', 'widened', 'scaled'] as const;
+type Spelling = (typeof SPELLINGS)[number];
+
+const ZERO_TYPES = ['i8', 'i32', 'i64'] as const;
+type ZeroType = (typeof ZERO_TYPES)[number];
 
 const [NARROW, WIDE] = ['i8', 'f32'];
 
 /** Such as `dequantized product 1x768xf32,768x2048xi8 by columns->1x2048xf32`. */
-const storedKey = ({ lhs, weights, result, ...one }: StoredProduct): string => {
-  const stored = typeName(weights).replace(NARROW, one.isUnsigned ? 'ui8' : NARROW);
-  const steps = `${one.isByColumn ? ' by columns' : ''}${one.hasZeroPoints ? ' around zero points' : ''}`;
-  return `dequantized product ${typeName(lhs)},${stored}${one.isTransposed ? ' transposed' : ''}${steps}->${typeName(result)}`;
-};
-
-/** The type of zero points; a single one is wide. */
-const zeroTypeOf = (isByColumn: boolean): string => (isByColumn ? NARROW : 'i64');
+function storedKey({ spelling, lhs, weights, result, ...one }: StoredProduct): string {
+  const stored = `${one.isUnsigned ? 'u' : ''}${weights.elementType}`;
+  const type = typeName(weights).replace(weights.elementType, stored);
+  const zeros = one.zero === null ? '' : ` around ${one.zero}`;
+  return `${spelling} product ${typeName(lhs)},${type}${one.isTransposed ? ' transposed' : ''}${one.isByColumn ? ' by columns' : ''}${zeros}->${typeName(result)}`;
+}
 
 /** Values of integers of 8 bits. */
 const rangeOf = (isUnsigned: boolean) => (isUnsigned ? [0, 2 * HALF - 1] : [-HALF, HALF - 1]);
 
+/** The operation that widens an element. */
+const widening = (elementType: string, isUnsigned: boolean): string =>
+  isNarrowFloat(elementType) ? 'arith.extf' : isUnsigned ? 'arith.uitofp' : 'arith.sitofp';
+
+const same = String.raw`affine_map<\(d0, d1\) -> \(d0, d1\)>`;
+
 const DEQUANTIZED = new RegExp(
-  String.raw`^iree_linalg_ext\.dequantize_affine <indexing_maps = \[affine_map<\(d0, d1\) -> \(d0, d1\)>, affine_map<\(d0, d1\) -> \((?<along>d[01])?\)>, (?:affine_map<\(d0, d1\) -> \(\k<along>\)>, )?affine_map<\(d0, d1\) -> \(d0, d1\)>\], quant_min = (?<least>-?\d+), quant_max = (?<most>\d+)(?<unsigned>, input_unsigned)?(?<unsignedZero>, zp_unsigned)?> ins\((?<weights>${VALUE}), ${VALUE}(?<zero>, ${VALUE})? : (?<type>tensor<\d+x\d+xi8>), `,
+  String.raw`^iree_linalg_ext\.dequantize_affine <indexing_maps = \[${same}, affine_map<\(d0, d1\) -> \((?<along>d[01])?\)>, (?:affine_map<\(d0, d1\) -> \(\k<along>\)>, )?${same}\], quant_min = (?<least>-?\d+), quant_max = (?<most>\d+)(?<unsigned>, input_unsigned)?(?<unsignedZero>, zp_unsigned)?> ins\((?<weights>${VALUE}), ${VALUE}(?:, ${VALUE})? : (?<type>tensor<\d+x\d+xi8>), (?:tensor<\d+xf32>|f32)(?:, (?:tensor<\d+x(?<zero>i\d+)>|(?<oneZero>i\d+)))?\)`,
+);
+
+const parallel = String.raw`iterator_types = \["parallel", "parallel"\]`;
+const block = String.raw`outs\([^\n]*\n\s*\^bb0\(`;
+
+const WIDENED = new RegExp(
+  String.raw`^linalg\.generic \{indexing_maps = \[${same}, ${same}\], ${parallel}\} ins\((?<weights>${VALUE}) : (?<type>tensor<\d+x\d+x(?:i8|f16|bf16)>)\) ${block}(?<in>%\w+): \w+, %\w+: f32\):\s*(?<wide>%\w+) = arith\.(?:sitofp|extf|(?<unsigned>uitofp)) \k<in> : \w+ to f32\s*linalg\.yield \k<wide> : `,
+);
+
+/** Steps have a second dimension of size 1 where the columns are the rows of the weights. */
+const SCALED = new RegExp(
+  String.raw`^linalg\.generic \{indexing_maps = \[${same}, affine_map<\(d0, d1\) -> \((?<along>d0, 0|d1)\)>, ${same}\], ${parallel}\} ins\((?<floats>${VALUE}), ${VALUE} : [^\n]*?\) ${block}(?<in>%\w+): f32, (?<step>%\w+): f32, %\w+: f32\):\s*(?<product>%\w+) = arith\.mulf \k<in>, \k<step> : f32\s*linalg\.yield \k<product> : `,
 );
 
 /** @returns null for other operations */
@@ -64,20 +91,42 @@ function readStoredProduct({ name, operands, start }: Operation, text: Uint8Arra
   const matrix = name === 'linalg.batch_matmul' ? matrixOfBatch(definitionOf(factor)) : factor;
   if (matrix === undefined) return null;
   const transposed = TRANSPOSED.exec(definitionOf(matrix))?.[1];
-  const found = DEQUANTIZED.exec(definitionOf(transposed ?? matrix))?.groups;
-  if (found === undefined || !CONSTANT.test(definitionOf(found['weights']!))) return null;
-  const { along, least, most, unsigned, unsignedZero, zero } = found as Record<string, string | undefined>;
   const isTransposed = transposed !== undefined;
-  const [isUnsigned, hasZeroPoints] = [unsigned !== undefined, zero !== undefined];
+  const found = floatsOf(definitionOf(transposed ?? matrix), isTransposed, definitionOf);
+  if (found === null) return null;
+  const { weights, type, ...how } = found;
+  const stored = definitionOf(weights);
+  const moved = TRANSPOSED.exec(stored)?.[1];
+  if (!CONSTANT.test(moved === undefined ? stored : definitionOf(moved))) return null;
+  const product = { ...{ name, lhs, weights: tensorFromText(type), isTransposed, result }, ...how };
+  return isStoredProduct(product) ? product : null;
+}
+
+/** How a definition makes floats of a matrix of weights, and its type; null for another definition. */
+function floatsOf(definition: string, isTransposed: boolean, definitionOf: (value: string) => string) {
+  const scaled = SCALED.exec(definition)?.groups;
+  if (scaled !== undefined && scaled['along'] !== (isTransposed ? 'd0, 0' : 'd1')) return null;
+  const widened = WIDENED.exec(scaled === undefined ? definition : definitionOf(scaled['floats']!))?.groups;
+  if (widened !== undefined) {
+    const { weights, type, unsigned } = widened as Record<string, string>;
+    const [isUnsigned, isByColumn] = [unsigned !== undefined, scaled !== undefined];
+    const spelling: Spelling = isByColumn ? 'scaled' : 'widened';
+    return { weights: weights!, type: type!, isUnsigned, isByColumn, spelling, zero: null };
+  }
+  const found = DEQUANTIZED.exec(definition)?.groups;
+  if (found === undefined) return null;
+  const { weights, type, along, least, most, unsigned, unsignedZero, ...zeros } = found as Record<
+    string,
+    string | undefined
+  >;
+  const zero = zeros['zero'] ?? zeros['oneZero'] ?? null;
+  const [isUnsigned, isByColumn] = [unsigned !== undefined, along !== undefined];
   const isUsual =
     [undefined, isTransposed ? 'd0' : 'd1'].includes(along) &&
     rangeOf(isUnsigned).join() === `${least},${most}` &&
-    (unsignedZero !== undefined) === (isUnsigned && hasZeroPoints && along !== undefined);
-  const product = {
-    ...{ name, lhs, weights: tensorFromText(found['type']!), isTransposed, isUnsigned },
-    ...{ isByColumn: along !== undefined, hasZeroPoints, result },
-  };
-  return isUsual && isStoredProduct(product) ? product : null;
+    (unsignedZero !== undefined) === (isUnsigned && zero === NARROW);
+  const spelling: Spelling = 'dequantized';
+  return isUsual ? { weights: weights!, type: type!, isUnsigned, isByColumn, spelling, zero } : null;
 }
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
@@ -91,12 +140,15 @@ function isStoredProduct(value: unknown): value is StoredProduct {
   const [k, n] = are.isTransposed === true ? stored.shape.toReversed() : stored.shape;
   const m = rows.shape.at(-2);
   const has = ({ shape }: Tensor, sizes: readonly unknown[]) => shape.join() === [...batch, ...sizes].join();
+  const isInteger = stored.elementType === NARROW;
+  const isDequantized = are.spelling === 'dequantized';
   return (
-    [are.isTransposed, are.isUnsigned, are.isByColumn, are.hasZeroPoints].every(
-      (one) => typeof one === 'boolean',
-    ) &&
+    [are.isTransposed, are.isUnsigned, are.isByColumn].every((one) => typeof one === 'boolean') &&
+    SPELLINGS.some((one) => one === are.spelling) &&
+    (are.zero === null || (isDequantized && ZERO_TYPES.some((one) => one === are.zero))) &&
+    (isDequantized || are.isByColumn === (are.spelling === 'scaled')) &&
+    (isInteger || (isNarrowFloat(stored.elementType) && !isDequantized && are.isUnsigned === false)) &&
     stored.shape.length === 2 &&
-    stored.elementType === NARROW &&
     rows.elementType === WIDE &&
     into.elementType === WIDE &&
     elementsOf(stored.shape) >= LEAST_WEIGHTS &&
@@ -109,51 +161,52 @@ function isStoredProduct(value: unknown): value is StoredProduct {
 /** Writes the product in its form. Returns its result. */
 function inRegisters(
   writer: Writer,
-  { isTransposed, isUnsigned, isByColumn, hasZeroPoints, result }: StoredProduct,
+  { isTransposed, isUnsigned, spelling, isByColumn, zero, result }: StoredProduct,
   operands: readonly Value[],
   packing: Packing,
 ): Value {
-  // Single steps and zero points are scalars.
-  const tensorOf = (one: Value) =>
-    isByColumn ? one : writer.define(one, `tensor.from_elements ${one.name} : ${tensorText(one)}`);
   const [lhs, weights] = operands as [Value, Value];
-  const steps = tensorOf(operands[2]!);
   const into = operands.at(-1)!;
   const signed = isUnsigned ? flipped(writer, weights) : weights;
   const product = packedProduct(writer, [lhs, signed], isTransposed, result, packing);
+  const hasSteps = spelling !== 'widened';
+  if (!hasSteps && !isUnsigned) return writer.add(product, into);
+  // Single steps and zero points are scalars.
+  const vectorOf = (one: Value) =>
+    !isByColumn
+      ? writer.define(one, `tensor.from_elements ${one.name} : ${tensorText(one)}`)
+      : one.shape.length > 1
+        ? writer.collapse(one, [[0, 1]])
+        : one;
   const loops = result.shape.map((_, d) => `d${d}`);
-  const [rows, columns] = [loops.slice(0, -1).join(', '), isByColumn ? loops.at(-1)! : ''];
-  // A zero point multiplies the sum of its row.
-  const zeros = hasZeroPoints ? [tensorOf(operands[3]!)] : [];
+  const [all, rows] = [loops.join(', '), loops.slice(0, -1).join(', ')];
+  const columns = isByColumn ? loops.at(-1)! : '';
   const moved = isUnsigned ? HALF : 0;
-  const isMoved = isUnsigned || hasZeroPoints;
-  const zeroOf = hasZeroPoints
-    ? [
-        `%w = ${isByColumn && isUnsigned ? 'arith.uitofp' : 'arith.sitofp'} %x3 : ${zeroTypeOf(isByColumn)} to ${WIDE}`,
-        `%h = arith.constant ${moved}.0 : ${WIDE}`,
-        `%z = arith.subf %w, %h : ${WIDE}`,
-      ]
-    : [`%z = arith.constant -${moved}.0 : ${WIDE}`];
+  const more: { readonly map: string; readonly value: Value }[] = [];
+  const inputOf = (map: string, value: Value): string => `%x${more.push({ map, value })}`;
+  const body: string[] = [];
+  let last = '%x0';
+  if (isUnsigned || zero !== null) {
+    // A zero point multiplies the sum of its row.
+    const sums = inputOf(rows, sumsOfRows(writer, lhs));
+    const own = zero === null ? null : inputOf(columns, vectorOf(operands[3]!));
+    body.push(`%h = arith.constant ${moved}.0 : ${WIDE}`);
+    if (own === null) body.push(`%z = arith.negf %h : ${WIDE}`);
+    else {
+      const convert = zero === NARROW && isUnsigned ? 'arith.uitofp' : 'arith.sitofp';
+      body.push(`%o = ${convert} ${own} : ${zero!} to ${WIDE}`, `%z = arith.subf %o, %h : ${WIDE}`);
+    }
+    body.push(`%m = arith.mulf ${sums}, %z : ${WIDE}`, `%d = arith.subf ${last}, %m : ${WIDE}`);
+    last = '%d';
+  }
+  if (hasSteps) {
+    body.push(`%r = arith.mulf ${last}, ${inputOf(columns, vectorOf(operands[2]!))} : ${WIDE}`);
+    last = '%r';
+  }
   const scaled = writer.generic({
-    loops: loops.join(', '),
-    maps: [
-      loops.join(', '),
-      columns,
-      ...(isMoved ? [rows] : []),
-      ...zeros.map(() => columns),
-      loops.join(', '),
-    ],
-    inputs: [product, steps, ...(isMoved ? [sumsOfRows(writer, lhs)] : []), ...zeros],
+    ...{ loops: all, maps: [all, ...more.map(({ map }) => map), all], body, gives: last },
+    inputs: [product, ...more.map(({ value }) => value)],
     into: writer.empty(result),
-    body: isMoved
-      ? [
-          ...zeroOf,
-          `%m = arith.mulf %x2, %z : ${WIDE}`,
-          `%d = arith.subf %x0, %m : ${WIDE}`,
-          `%r = arith.mulf %d, %x1 : ${WIDE}`,
-        ]
-      : [`%r = arith.mulf %x0, %x1 : ${WIDE}`],
-    gives: '%r',
   });
   return writer.add(scaled, into);
 }
@@ -170,33 +223,24 @@ function sumsOfRows(writer: Writer, rows: Value): Value {
   });
 }
 
+const named = (one: Tensor, name: string): Value => ({ ...one, name });
+
 /** The operation as the program has it. */
 function writtenStored(product: StoredProduct): Written {
-  const { name, lhs, weights, isTransposed, isUnsigned, isByColumn, hasZeroPoints, result } = product;
-  const columns = isByColumn ? result.shape.slice(-1) : [];
-  const named = (one: Tensor, own: string): Value => ({ ...one, name: own });
-  const zeros = hasZeroPoints
-    ? [named({ elementType: zeroTypeOf(isByColumn), shape: columns }, '%zeros')]
-    : [];
+  const { name, lhs, weights, isTransposed, spelling, result } = product;
   const stored = named(weights, '%weights');
-  const quantized = [stored, named({ elementType: WIDE, shape: columns }, '%steps'), ...zeros];
-  const operands = [named(lhs, '%lhs'), ...quantized, named(result, '%into')];
-  const typeOf = (one: Value) => (one.shape.length === 0 ? one.elementType : tensorText(one));
-  const map = (own: string) => `affine_map<(d0, d1) -> (${own})>`;
-  const along = isByColumn ? (isTransposed ? 'd0' : 'd1') : '';
-  const maps = ['d0, d1', along, ...zeros.map(() => along), 'd0, d1'].map(map).join(', ');
-  const [least, most] = rangeOf(isUnsigned);
-  const signs = `${isUnsigned ? ', input_unsigned' : ''}${isUnsigned && hasZeroPoints && isByColumn ? ', zp_unsigned' : ''}`;
   const lines: string[] = [];
   const define = (type: Tensor, textOf: (none: Value) => string): Value => {
     const [none, made] = [named(type, `%none${lines.length}`), named(type, `%made${lines.length}`)];
     lines.push(`${none.name} = tensor.empty() : ${tensorText(none)}`, `${made.name} = ${textOf(none)}`);
     return made;
   };
-  const floats = define({ ...weights, elementType: WIDE }, (none) => {
-    const type = tensorText(none);
-    return `iree_linalg_ext.dequantize_affine <indexing_maps = [${maps}], quant_min = ${least!}, quant_max = ${most!}${signs}> ins(${quantized.map((one) => one.name).join(', ')} : ${quantized.map(typeOf).join(', ')}) outs(${none.name} : ${type}) -> ${type}`;
-  });
+  const steps = stepsOf(product);
+  const wide = { ...weights, elementType: WIDE };
+  const floats =
+    spelling === 'dequantized'
+      ? define(wide, (none) => dequantized(product, [stored, ...steps], none))
+      : converted(product, [stored, ...steps], (write) => define(wide, write));
   const matrix = isTransposed
     ? define({ ...floats, shape: floats.shape.toReversed() }, (none) => {
         const [from, to] = [tensorText(floats), tensorText(none)];
@@ -210,11 +254,57 @@ function writtenStored(product: StoredProduct): Written {
         )
       : matrix;
   const type = tensorText(result);
+  const operands = [named(lhs, '%lhs'), stored, ...steps, named(result, '%into')];
   return {
     ...{ operands, type, list: operands.map((one) => `${one.name}: ${typeOf(one)}`).join(', ') },
     before: lines.join('\n      '),
     operation: `${name} ins(%lhs, ${factor.name} : ${tensorText(lhs)}, ${tensorText(factor)}) outs(%into : ${type}) -> ${type}`,
   };
+}
+
+const typeOf = (one: Value): string => (one.shape.length === 0 ? one.elementType : tensorText(one));
+
+/** Steps and zero points. */
+function stepsOf({ spelling, isTransposed, isByColumn, zero, result }: StoredProduct): Value[] {
+  if (spelling === 'widened') return [];
+  const columns = isByColumn ? result.shape.slice(-1) : [];
+  const shape = spelling === 'scaled' && isTransposed ? [...columns, 1] : columns;
+  const steps = named({ elementType: WIDE, shape }, '%steps');
+  return zero === null ? [steps] : [steps, named({ elementType: zero, shape: columns }, '%zeros')];
+}
+
+/** The text of the operation that makes floats. */
+function dequantized(product: StoredProduct, inputs: readonly Value[], none: Value): string {
+  const { isTransposed, isUnsigned, isByColumn, zero } = product;
+  const along = isByColumn ? (isTransposed ? 'd0' : 'd1') : '';
+  const maps = ['d0, d1', ...inputs.slice(1).map(() => along), 'd0, d1'];
+  const [least, most] = rangeOf(isUnsigned);
+  const signs = `${isUnsigned ? ', input_unsigned' : ''}${isUnsigned && zero === NARROW ? ', zp_unsigned' : ''}`;
+  const [names, types] = [inputs.map((one) => one.name), inputs.map(typeOf)].map((all) => all.join(', '));
+  const type = tensorText(none);
+  return `iree_linalg_ext.dequantize_affine <indexing_maps = [${maps.map((one) => `affine_map<(d0, d1) -> (${one})>`).join(', ')}], quant_min = ${least!}, quant_max = ${most!}${signs}> ins(${names!} : ${types!}) outs(${none.name} : ${type}) -> ${type}`;
+}
+
+/** The conversion to floats, and their product with steps. */
+function converted(
+  { weights: { elementType }, isTransposed, isUnsigned }: StoredProduct,
+  [stored, steps]: readonly Value[],
+  define: (textOf: (none: Value) => string) => Value,
+): Value {
+  const loops = 'd0, d1';
+  const widened = define((into) =>
+    genericText({
+      ...{ loops, maps: [loops, loops], inputs: [stored!], into, gives: '%w' },
+      body: [`%w = ${widening(elementType, isUnsigned)} %x0 : ${elementType} to ${WIDE}`],
+    }),
+  );
+  if (steps === undefined) return widened;
+  return define((into) =>
+    genericText({
+      ...{ loops, maps: [loops, isTransposed ? 'd0, 0' : 'd1', loops], inputs: [widened, steps], into },
+      ...{ body: [`%p = arith.mulf %x0, %x1 : ${WIDE}`], gives: '%p' },
+    }),
+  );
 }
 
 export const storedProducts: ReplaceableKind<StoredProduct> = {

@@ -247,6 +247,34 @@ test.each(casesOfTier(Object.entries(WITH_WEIGHTS), 2))(
   },
 );
 
+test('rows of f16, and constant weights that are transposed, have equal results in strips', async () => {
+  const text = `func.func @main(%a: tensor<3x8xf32>, %c: tensor<3x150xf32>) -> tensor<3x150xf32> {
+  %h = arith.truncf %a : tensor<3x8xf32> to tensor<3x8xf16>
+  %w = ${constantOf(150, 8).replace('xf32>', 'xf16>')}
+  %e = tensor.empty() : tensor<8x150xf16>
+  %t = linalg.transpose ins(%w : tensor<150x8xf16>) outs(%e : tensor<8x150xf16>) permutation = [1, 0]
+  %r = linalg.matmul ins(%h, %t : tensor<3x8xf16>, tensor<8x150xf16>) outs(%c : tensor<3x150xf32>) -> tensor<3x150xf32>
+  return %r : tensor<3x150xf32>
+}
+`;
+  const operations = read(text);
+  expect(chooseForms(operations, { f32: '6x16', stored: '6x16' })).toEqual([]);
+  const choices = chooseForms(operations, { f16: '12x16' });
+  expect(choices.map(({ form }) => form)).toEqual(['packed-12x16']);
+  expect(await preprocessed(text, choices)).toMatch(/vector_common_parallel = \[3, 4, 16, 0\]/);
+  const shapes = [
+    [3, 8],
+    [3, 150],
+  ];
+  const valueAt = (i: number, at: number) => ((i * 5 + at) % 9) - 4;
+  const { written, formed } = await resultsOf(text, choices, shapes, valueAt, HOST);
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+  expect(read(text.replace(/%w = arith\.constant .*/, '%w = "some.op"() : () -> tensor<150x8xf16>'))).toEqual(
+    [],
+  );
+});
+
 test('a product of f32 without constant weights, of a batch, or with few columns has no tiles', () => {
   const [, text] = WITH_WEIGHTS['whole strips'];
   const weights = text.replace(/%w = arith\.constant .*/, '%w = "some.op"() : () -> tensor<8x32xf32>');

@@ -1,4 +1,4 @@
-// Products with weights of 8 bits widen them in registers.
+// Products with weights of 8 and 16 bits widen them in registers.
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { chooseForms } from '../../src/form/choose.ts';
@@ -13,6 +13,8 @@ interface Case {
   readonly isUnsigned?: boolean;
   readonly isByColumn?: boolean;
   readonly zero?: number;
+  readonly spelling?: 'dequantized' | 'widened' | 'scaled';
+  readonly type?: 'i8' | 'bf16';
 }
 
 const [K, N] = [128, 136];
@@ -25,9 +27,11 @@ function program({
   isByColumn = true,
   ...own
 }: Case = {}): string {
-  const { isUnsigned = false, zero } = own;
+  const { isUnsigned = false, zero, spelling = 'dequantized', type = 'i8' } = own;
   const stored = isTransposed ? `${N}x${K}` : `${K}x${N}`;
-  const bytes = Buffer.from(Array.from({ length: K * N }, (_, i) => (i * 37 + (i >> 7)) % 251));
+  const elements = Array.from({ length: K * N }, (_, i) => (i * 37 + (i >> 7)) % 251);
+  // Powers of two as bf16.
+  const bytes = Buffer.from(type === 'i8' ? elements : elements.flatMap((one) => [0, 0x3e + (one % 3)]));
   // Powers of two, whose products are exact.
   const steps = Array.from({ length: N }, (_, i) => 2 ** (-3 - (i % 3)));
   const hasZero = zero !== undefined;
@@ -40,9 +44,34 @@ function program({
   );
   const signs = `${isUnsigned ? 'quant_min = 0, quant_max = 255, input_unsigned' : 'quant_min = -128, quant_max = 127'}${isUnsigned && hasZero && isByColumn ? ', zp_unsigned' : ''}`;
   const types = [
-    `tensor<${stored}xi8>`,
+    `tensor<${stored}x${type}>`,
     ...[step, ...(hasZero ? [zeros] : [])].map((one) => one.split(' : ')[1]!),
   ];
+  const dequantized = `%d = iree_linalg_ext.dequantize_affine <indexing_maps = [${maps.join(', ')}], ${signs}> ins(%w, %s${hasZero ? ', %z' : ''} : ${types.join(', ')}) outs(%d_e : tensor<${stored}xf32>) -> tensor<${stored}xf32>`;
+  const generic = (name: string, inputs: string, more: string, body: string) =>
+    `%${name} = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, ${more}affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(${inputs}) outs(%d_e : tensor<${stored}xf32>) {
+  ${body}
+  } -> tensor<${stored}xf32>`;
+  const convert = type === 'i8' ? (isUnsigned ? 'uitofp' : 'sitofp') : 'extf';
+  const widenedTo = (name: string) =>
+    generic(
+      ...([name, `%w : tensor<${stored}x${type}>`, ''] as const),
+      `^bb0(%in: ${type}, %out: f32):
+    %1 = arith.${convert} %in : ${type} to f32
+    linalg.yield %1 : f32`,
+    );
+  const [map, stepsType] = isTransposed ? ['d0, 0', `tensor<${N}x1xf32>`] : ['d1', `tensor<${N}xf32>`];
+  const reshaped = `%s_2 = tensor.expand_shape %s [[0, 1]] output_shape [${N}, 1] : tensor<${N}xf32> into tensor<${N}x1xf32>`;
+  const scaled = `${isTransposed ? reshaped : ''}
+  ${widenedTo('v')}
+  ${generic(
+    ...(['d', `%v, ${isTransposed ? '%s_2' : '%s'} : tensor<${stored}xf32>, ${stepsType}`] as const),
+    `affine_map<(d0, d1) -> (${map})>, `,
+    `^bb0(%in: f32, %in_0: f32, %out: f32):
+    %1 = arith.mulf %in, %in_0 : f32
+    linalg.yield %1 : f32`,
+  )}`;
+  const floats = { dequantized, scaled, widened: widenedTo('d') }[spelling];
   const batch = isBatch ? '1x' : '';
   const [from, into] = [`tensor<${batch}${rows}x${K}xf32>`, `tensor<${batch}${rows}x${N}xf32>`];
   const transposed = isTransposed
@@ -60,11 +89,11 @@ function program({
   } -> tensor<1x${K}x${N}xf32>`
     : '';
   return `func.func @main(%x: ${from}) -> ${into} {
-  %w = arith.constant dense<"0x${bytes.toString('hex')}"> : tensor<${stored}xi8>
+  %w = arith.constant dense<"0x${bytes.toString('hex')}"> : tensor<${stored}x${type}>
   %s = arith.constant ${step}
   ${hasZero ? `%z = arith.constant ${zeros}` : ''}
   %d_e = tensor.empty() : tensor<${stored}xf32>
-  %d = iree_linalg_ext.dequantize_affine <indexing_maps = [${maps.join(', ')}], ${signs}> ins(%w, %s${hasZero ? ', %z' : ''} : ${types.join(', ')}) outs(%d_e : tensor<${stored}xf32>) -> tensor<${stored}xf32>${transposed}${spread}
+  ${floats}${transposed}${spread}
   %none = arith.constant 0.0 : f32
   %e = tensor.empty() : ${into}
   %f = linalg.fill ins(%none : f32) outs(%e : ${into}) -> ${into}
@@ -80,28 +109,37 @@ const read = (text: string) => {
 };
 
 const cases: [Case, string][] = [
-  [{ isBatch: true }, `1x1x${K}xf32,${K}x${N}xi8 by columns->1x1x${N}xf32`],
+  [{ isBatch: true }, `dequantized product 1x1x${K}xf32,${K}x${N}xi8 by columns->1x1x${N}xf32`],
   [
     { rows: 7, isUnsigned: true, zero: 131 },
-    `7x${K}xf32,${K}x${N}xui8 by columns around zero points->7x${N}xf32`,
+    `dequantized product 7x${K}xf32,${K}x${N}xui8 by columns around i8->7x${N}xf32`,
   ],
-  [{ rows: 3, isTransposed: true }, `3x${K}xf32,${N}x${K}xi8 transposed by columns->3x${N}xf32`],
+  [
+    { rows: 3, isTransposed: true, spelling: 'scaled' },
+    `scaled product 3x${K}xf32,${N}x${K}xi8 transposed by columns->3x${N}xf32`,
+  ],
   [
     { rows: 2, isBatch: true, isTransposed: true, zero: -9 },
-    `1x2x${K}xf32,${N}x${K}xi8 transposed by columns around zero points->1x2x${N}xf32`,
+    `dequantized product 1x2x${K}xf32,${N}x${K}xi8 transposed by columns around i8->1x2x${N}xf32`,
   ],
-  [{ isByColumn: false }, `1x${K}xf32,${K}x${N}xi8->1x${N}xf32`],
+  [{ isByColumn: false }, `dequantized product 1x${K}xf32,${K}x${N}xi8->1x${N}xf32`],
   [
     { rows: 14, isByColumn: false, isUnsigned: true, zero: 3 },
-    `14x${K}xf32,${K}x${N}xui8 around zero points->14x${N}xf32`,
+    `dequantized product 14x${K}xf32,${K}x${N}xui8 around i64->14x${N}xf32`,
   ],
+  [{ rows: 2, spelling: 'scaled' }, `scaled product 2x${K}xf32,${K}x${N}xi8 by columns->2x${N}xf32`],
+  [
+    { rows: 3, isUnsigned: true, isTransposed: true, spelling: 'widened' },
+    `widened product 3x${K}xf32,${N}x${K}xui8 transposed->3x${N}xf32`,
+  ],
+  [{ type: 'bf16', spelling: 'widened' }, `widened product 1x${K}xf32,${K}x${N}xbf16->1x${N}xf32`],
 ];
 test.each(casesOfTier(cases, 2))(
   'a product with weights of 8 bits %o has equal results',
   async (own, key) => {
     const text = program(own);
     const products = read(text);
-    expect(products.map(rewritableKey)).toEqual([`dequantized product ${key}`]);
+    expect(products.map(rewritableKey)).toEqual([key]);
     expect(products.every(isRewritable)).toBe(true);
     for (const packing of ['6x16', '12x16'] as const) {
       const choices = chooseForms(products, { stored: packing });
@@ -144,7 +182,10 @@ test('every field is checked, because all are written into MLIR', () => {
     { isTransposed: true },
     { isUnsigned: 'yes' },
     { isByColumn: null },
-    { hasZeroPoints: 1 },
+    { zero: 'i4' },
+    { spelling: 'widened' },
+    { spelling: 'float' },
+    { weights: tensor([K, N], 'f16') },
   ])
     expect(isRewritable({ ...own, ...change }), JSON.stringify(change)).toBe(false);
 });

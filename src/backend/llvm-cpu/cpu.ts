@@ -157,6 +157,7 @@ const OF_F32: Choices = {
   ],
 };
 
+/** Weights that are widened in registers. */
 const OF_STORED: Choices = {
   x64: [
     [AVX512, '12x16'],
@@ -171,12 +172,16 @@ export function packings(target: Target, release: Release): Packings {
   // Older compilers may not know the intrinsics of forms.
   const isKnown = (name: PackingName | null) =>
     name === null || !hasIntrinsic(name) || !isBefore(release, 3, 13);
-  const found = Object.entries({ i8: OF_I8, bf16: OF_BF16, f32: OF_F32, stored: OF_STORED }).flatMap(
-    ([type, choices]) => {
-      const all = choices[targetArchitecture(target)] ?? [];
-      const best = all.find(([features, name]) => has(features) && isKnown(name));
-      return best === undefined || best[1] === null ? [] : [[type, best[1]] as const];
-    },
-  );
+  const found = Object.entries({
+    i8: OF_I8,
+    bf16: OF_BF16,
+    f16: OF_STORED,
+    f32: OF_F32,
+    stored: OF_STORED,
+  }).flatMap(([type, choices]) => {
+    const all = choices[targetArchitecture(target)] ?? [];
+    const best = all.find(([features, name]) => has(features) && isKnown(name));
+    return best === undefined || best[1] === null ? [] : [[type, best[1]] as const];
+  });
   return Object.fromEntries(found);
 }
