@@ -131,8 +131,23 @@ const STRIP_BYTES = 2 ** 18;
 const withoutBatch = (writer: Writer, value: Value): Value =>
   value.shape.length === 3 ? writer.collapse(value, [[0, 1], [2]]) : value;
 
+/** Largest share of columns that are padding. */
+const MOST_PADDING = 0.06;
+
 /**
- * Few rows read each strip once, from memory. They fill the registers with several strips, which are read at once.
+ * Columns of a strip. Strips of 8 bits are as wide as all registers of one row: narrower ones are many streams of few bytes, which are read from memory
+ * at two thirds of its rate.
+ */
+function columnsOf({ rows, columns }: Packing, { elementType }: Tensor, n: number): number {
+  let all = columns;
+  if (elementBits(elementType) > 8) return all;
+  const isFilled = (width: number) => Math.ceil(n / width) * width <= (1 + MOST_PADDING) * n;
+  while (2 * all <= rows * columns && isFilled(2 * all)) all *= 2;
+  return all;
+}
+
+/**
+ * Few rows read each strip once, from memory. They fill the registers with several strips, which are read at once, or with more columns of one.
  * @param factors (m, k), and weights (k, n), or a batch of one of these
  */
 function inStrips(
@@ -140,11 +155,12 @@ function inStrips(
   factors: Factors,
   isTransposed: boolean,
   result: Tensor,
-  { rows, columns }: Packing,
+  packing: Packing,
 ): Value {
   const [lhs, rhs] = factors.map((one) => withoutBatch(writer, one)) as [Value, Value];
   const [m, k] = lhs.shape as [number, number];
   const n = result.shape.at(-1)!;
+  const columns = columnsOf(packing, rhs, n);
   const count = Math.ceil(n / columns);
   const weights = isTransposed ? writer.transpose(rhs, [1, 0]) : rhs;
   const padded = writer.pad(weights, [0, 0], [0, count * columns - n]);
@@ -152,28 +168,24 @@ function inStrips(
   const strips = writer.settle(writer.transpose(split, [1, 0, 2]));
   const { elementType } = result;
   const isStored = strips.elementType !== elementType;
-  const isThin = m < rows;
-  const atOnce = isThin ? 2 ** Math.floor(Math.log2(rows / m)) : 1;
-  const inCache = Math.max(
-    1,
-    Math.floor(STRIP_BYTES / (k * columns * (elementBits(strips.elementType) / 8))),
-  );
+  const isThin = m < packing.rows;
+  const inRegisters = packing.columns * (isThin ? 2 ** Math.floor(Math.log2(packing.rows / m)) : 1);
+  const atOnce = Math.ceil(inRegisters / columns);
+  const bytes = elementBits(strips.elementType) / 8;
+  const inCache = Math.max(1, Math.floor(STRIP_BYTES / (k * columns * bytes)));
   const inWorkgroup = Math.ceil(count / MOST_WORKGROUPS);
   const ofStrips = isThin ? atOnce * Math.ceil(inWorkgroup / atOnce) : Math.min(inCache, inWorkgroup);
   // The compiler drops a loop over one row.
   const hasRows = m > 1;
   const own = hasRows ? [0] : [];
+  const widen = isFloat(strips.elementType) ? 'arith.extf' : 'arith.sitofp';
   const product = writer.generic({
     loops: hasRows ? 'm, s, c, k' : 's, c, k',
     maps: hasRows ? ['m, k', 's, k, c', 'm, s, c'] : ['k', 's, k, c', 's, c'],
     inputs: [hasRows ? lhs : writer.collapse(lhs, [[0, 1]]), strips],
     into: writer.zeros({ elementType, shape: [...own.map(() => m), count, columns] }),
     body: [
-      ...(isStored
-        ? [
-            `%w = ${isFloat(strips.elementType) ? 'arith.extf' : 'arith.sitofp'} %x1 : ${strips.elementType} to ${elementType}`,
-          ]
-        : []),
+      ...(isStored ? [`%w = ${widen} %x1 : ${strips.elementType} to ${elementType}`] : []),
       `%p = arith.mulf %x0, ${isStored ? '%w' : '%x1'} : ${elementType}`,
       `%s = arith.addf %out, %p : ${elementType}`,
     ],
@@ -181,7 +193,7 @@ function inStrips(
     configuration: configurationText(
       [
         [...own.map(() => Math.min(m, MOST_IN_WORKGROUP)), ofStrips, 0, 0],
-        [...own.map(() => Math.min(m, rows)), atOnce, columns, 0],
+        [...own.map(() => Math.min(m, packing.rows)), atOnce, Math.min(columns, inRegisters), 0],
         [...own, 0, 0, STEPS],
       ],
       '#iree_cpu.pipeline<DoubleTilingExpert>, {enable_loop_peeling}',
