@@ -45,7 +45,7 @@ describe('the space of a matmul', () => {
     expect(
       isKnown(DEVICE.replace('AMD EPYC', 'AMD EPYC 9B45 128-Core Processor').replace('/1)', '/7)')),
     ).toBe(true);
-    expect(isKnown(DEVICE.replace('26/2', '25/17'))).toBe(false);
+    expect(isKnown(DEVICE.replace('26/2', '25/97'))).toBe(false);
     expect(isKnown('Apple M4 local-task threads=4')).toBe(false);
   });
 
