@@ -3,7 +3,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { readAttentions, scoresOf } from '../form/attention.ts';
 import { factorType } from '../workload/element-type.ts';
 import type { Amount } from '../workload/kind.ts';
-import { elementsOf, staticTensor } from '../workload/tensor.ts';
+import { elementsOf, staticTensor, tensorFromText } from '../workload/tensor.ts';
 import { argumentOf, bytesOf, declarationsIn, readFlow, type Executable } from './flow.ts';
 
 /** Each executable with its work; an unknown number is null. */
@@ -12,7 +12,7 @@ export const dispatchAmounts = (flow: Uint8Array): ReadonlyMap<string, Amount> =
 
 function amountOf({ function: own, operations }: Executable): Amount {
   if (own === null) return { multiplications: null, type: null, bytes: null };
-  const products = [...operations.map(productOf), ...attentionsIn(own.text)];
+  const products = [...operations.map(productOf), ...attentionsIn(own.text), ...inTiles(own.text)];
   const known = products.filter((one) => one !== null).filter(({ count }) => count > 0);
   const types = new Set(known.map(({ type }) => type));
   const isKnown = !products.includes(null) && types.size <= 1 && !OPAQUE.test(own.text);
@@ -24,8 +24,7 @@ function amountOf({ function: own, operations }: Executable): Amount {
 }
 
 /** Products that are written as other operations, whose multiplications are not counted. */
-const OPAQUE =
-  /\b(?:iree_linalg_ext\.(?:winograd|fft|custom_op|exp_reduction)|linalg\.(?:mmt4d|batch_mmt4d|quantized))/;
+const OPAQUE = /\b(?:iree_linalg_ext\.(?:winograd|fft|custom_op|exp_reduction)|linalg\.quantized)/;
 
 interface Product {
   readonly count: number;
@@ -87,6 +86,21 @@ function attentionsIn(text: string): readonly (Product | null)[] {
     return { count: scoresOf(attention) * (along + columns), type: query!.elementType };
   });
 }
+
+/** Products in tiles by an intrinsic: (..., m, k, rows, 1, depth) and (..., n, k, columns, depth) into (..., m, n, rows, 1, columns). */
+const IN_TILES =
+  /\biree_codegen\.inner_tiled\b[^\n]*?[}>] : (tensor<[^<>]*>), (tensor<[^<>]*>) into (tensor<[^<>]*>)/g;
+
+const inTiles = (text: string): readonly (Product | null)[] =>
+  [...text.matchAll(IN_TILES)].map(([, ...types]) => {
+    const [lhs, rhs, result] = types.map((type) => tensorFromText(type!));
+    const [k, depth] = [rhs?.shape.at(-3), rhs?.shape.at(-1)];
+    if (!lhs || !result || k === undefined || depth === undefined) return null;
+    return {
+      count: elementsOf(result.shape) * k * depth,
+      type: factorType(lhs.elementType, rhs!.elementType),
+    };
+  });
 
 /** Reads at computed positions: the text does not tell how much. */
 const COMPUTED = /\btensor\.extract\b(?!_)|\.(?:map_)?gather\b|\.(?:map_)?scatter\b|\bindirect_load\b/;

@@ -103,7 +103,9 @@ const rank = ({ lostSeconds }: DispatchLoss): number => lostSeconds ?? -1;
 
 function dispatchLoss({ amount, ...timed }: TimedDispatch, rates: DeviceRates): DispatchLoss {
   const { dispatch, seconds, calls } = timed;
-  const group = groupOf(dispatch);
+  const named = groupOf(dispatch);
+  // The compiler has no name for a product in tiles, but for the zeros that it begins with.
+  const group = named === COPY && (amount?.multiplications ?? 0) > 0 ? PRODUCT : named;
   const bound =
     amount === null
       ? { unknown: 'its work is not read' }
@@ -120,15 +122,17 @@ function dispatchLoss({ amount, ...timed }: TimedDispatch, rates: DeviceRates): 
   };
 }
 
+const [PRODUCT, COPY] = ['matrix product', 'transpose or copy'];
+
 /** The first word that the name has decides, because the compiler names a dispatch after its main operation. */
 const GROUPS: readonly (readonly [words: RegExp, group: string])[] = [
   [/attention/, 'attention'],
   [/conv|winograd/, 'convolution'],
-  [/matmul|mmt4d|matvec|vecmat|contract|(?:^|_)dot(?:_|$)/, 'matrix product'],
+  [/matmul|mmt4d|matvec|vecmat|contract|(?:^|_)dot(?:_|$)/, PRODUCT],
   [/pooling/, 'pooling'],
   [/softmax|reduction|reduce|arg_compare|topk|sort|scan/, 'softmax or reduction'],
   [/elementwise/, 'element-wise'],
-  [/transpose|memcpy|copy|pack|encod|gather|scatter|broadcast|fill|slice|concat|im2col/, 'transpose or copy'],
+  [/transpose|memcpy|copy|pack|encod|gather|scatter|broadcast|fill|slice|concat|im2col/, COPY],
 ];
 
 /**

@@ -93,3 +93,16 @@ test('an attention multiplies queries by keys, and scores by values', () => {
     ...{ multiplications: 2 * 12 * 128 * 128 * 64, type: 'f16', bytes: 4 * 2 * 12 * 128 * 64 },
   });
 });
+
+test('products in tiles have the multiplications of all tiles', () => {
+  const types = ['3x2x4x1xi8', '5x2x16x1xi8', '3x5x4x16xi32'];
+  const [lhs, rhs, into] = types.map((type) => `tensor<${type}>`);
+  const kernel = `        %r = linalg.mmt4d ins(%0, %1 : ${lhs!}, ${rhs!}) outs(%e : ${into!}) -> ${into!}`;
+  expect(amountOf(flowOf(types, kernel))).toMatchObject({ multiplications: 3 * 5 * 4 * 16 * 2, type: 'i8' });
+  const split = ['3x2x4x1x4xi8', '5x2x16x4xi8', '3x5x4x1x16xi32'];
+  const [first, second, result] = split.map((type) => `tensor<${type}>`);
+  const intrinsic = `        %r = iree_codegen.inner_tiled ins(%0, %1) outs(%e) {kind = #iree_cpu.data_tiled_mma_layout<intrinsic = MMA, intrinsics_m = 4>, semantics = #iree_cpu.mma_semantics<>} : ${first!}, ${second!} into ${result!}`;
+  expect(amountOf(flowOf(split, intrinsic))).toMatchObject({
+    ...{ multiplications: 3 * 5 * 4 * 16 * 2 * 4, type: 'i8' },
+  });
+});

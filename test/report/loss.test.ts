@@ -41,6 +41,11 @@ test.each([
   expect(boundOf(amount, rates)).toEqual({ unknown });
 });
 
+test('a dispatch that is named after its zeros, and multiplies, is a product', () => {
+  const groups = lossOf([timed('main_dispatch_0_fill_4x4x4_i32', 0.02)], 1, RATES)!.dispatches;
+  expect(groups.map(({ group }) => group)).toEqual(['matrix product']);
+});
+
 test('the largest loss comes first, then unknown dispatches; sums leave these out', () => {
   const loss = lossOf(
     [
