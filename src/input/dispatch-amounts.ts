@@ -93,7 +93,7 @@ const IN_TILES =
 
 const inTiles = (text: string): readonly (Product | null)[] =>
   [...text.matchAll(IN_TILES)].map(([, ...types]) => {
-    const [lhs, rhs, result] = types.map((type) => tensorFromText(type!));
+    const [lhs, rhs, result] = types.map((type) => tensorFromText(type));
     const [k, depth] = [rhs?.shape.at(-3), rhs?.shape.at(-1)];
     if (!lhs || !result || k === undefined || depth === undefined) return null;
     return {
