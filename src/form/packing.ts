@@ -127,7 +127,7 @@ const MOST_IN_WORKGROUP = 192;
 /** Most bytes of the strips of a workgroup: they stay in the second cache, while all rows are multiplied. */
 const STRIP_BYTES = 2 ** 18;
 
-/** (1, m, k) as (m, k). */
+/** (b, m, k) as (b * m, k). */
 const withoutBatch = (writer: Writer, value: Value): Value =>
   value.shape.length === 3 ? writer.collapse(value, [[0, 1], [2]]) : value;
 
@@ -148,7 +148,7 @@ function columnsOf({ rows, columns }: Packing, { elementType }: Tensor, n: numbe
 
 /**
  * Few rows read each strip once, from memory. They fill the registers with several strips, which are read at once, or with more columns of one.
- * @param factors (m, k), and weights (k, n), or a batch of one of these
+ * @param factors (m, k) or (b, m, k), and weights (k, n), or a batch of one of these
  */
 function inStrips(
   writer: Writer,

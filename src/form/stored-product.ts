@@ -23,7 +23,7 @@ import { CONSTANT, definitionIn, genericText, type Value, type Writer, type Writ
 
 export interface StoredProduct {
   readonly name: 'linalg.matmul' | 'linalg.batch_matmul';
-  /** (m, k) or (1, m, k), f32. */
+  /** (m, k) or (b, m, k), f32. All of a batch have the same weights. */
   readonly lhs: Tensor;
   /** (k, n), or (n, k) if the program transposes the floats that it makes of them. */
   readonly weights: Tensor;
@@ -35,7 +35,7 @@ export interface StoredProduct {
   readonly isByColumn: boolean;
   /** The type of zero points; null without. */
   readonly zero: ZeroType | null;
-  /** (m, n) or (1, m, n), f32. */
+  /** (m, n) or (b, m, n), f32. */
   readonly result: Tensor;
 }
 
@@ -134,9 +134,10 @@ function isStoredProduct(value: unknown): value is StoredProduct {
   const { name, lhs, weights, result, ...are } = (value ?? {}) as Partial<
     Record<keyof StoredProduct, unknown>
   >;
-  const batch = name === 'linalg.matmul' ? [] : name === 'linalg.batch_matmul' ? [1] : null;
-  if (batch === null || ![lhs, weights, result].every(isTensor)) return false;
+  const isBatch = name === 'linalg.batch_matmul';
+  if ((!isBatch && name !== 'linalg.matmul') || ![lhs, weights, result].every(isTensor)) return false;
   const [rows, stored, into] = [lhs, weights, result] as [Tensor, Tensor, Tensor];
+  const batch = isBatch ? rows.shape.slice(0, 1) : [];
   const [k, n] = are.isTransposed === true ? stored.shape.toReversed() : stored.shape;
   const m = rows.shape.at(-2);
   const has = ({ shape }: Tensor, sizes: readonly unknown[]) => shape.join() === [...batch, ...sizes].join();
@@ -249,7 +250,7 @@ function writtenStored(product: StoredProduct): Written {
     : floats;
   const factor =
     name === 'linalg.batch_matmul'
-      ? define({ ...matrix, shape: [1, ...matrix.shape] }, (into) =>
+      ? define({ ...matrix, shape: [...lhs.shape.slice(0, 1), ...matrix.shape] }, (into) =>
           genericText({ loops: 'd0, d1, d2', maps: ['d1, d2', 'd0, d1, d2'], inputs: [matrix], into }),
         )
       : matrix;

@@ -8,7 +8,8 @@ import { HOST, preprocessed, resultsOf } from './support.ts';
 
 interface Case {
   readonly rows?: number;
-  readonly isBatch?: boolean;
+  /** Number of matrices of rows; 0 for no batch. */
+  readonly batch?: number;
   readonly isTransposed?: boolean;
   readonly isUnsigned?: boolean;
   readonly isByColumn?: boolean;
@@ -22,7 +23,7 @@ const [K, N] = [128, 136];
 /** A product of an argument and constant weights, as the compiler imports DequantizeLinear and MatMul. */
 function program({
   rows = 1,
-  isBatch = false,
+  batch: count = 0,
   isTransposed = false,
   isByColumn = true,
   ...own
@@ -72,7 +73,8 @@ function program({
     linalg.yield %1 : f32`,
   )}`;
   const floats = { dequantized, scaled, widened: widenedTo('d') }[spelling];
-  const batch = isBatch ? '1x' : '';
+  const isBatch = count > 0;
+  const batch = isBatch ? `${count}x` : '';
   const [from, into] = [`tensor<${batch}${rows}x${K}xf32>`, `tensor<${batch}${rows}x${N}xf32>`];
   const transposed = isTransposed
     ? `
@@ -82,11 +84,11 @@ function program({
   const matrix = isTransposed ? '%t' : '%d';
   const spread = isBatch
     ? `
-  %b_e = tensor.empty() : tensor<1x${K}x${N}xf32>
-  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(${matrix} : tensor<${K}x${N}xf32>) outs(%b_e : tensor<1x${K}x${N}xf32>) {
+  %b_e = tensor.empty() : tensor<${batch}${K}x${N}xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(${matrix} : tensor<${K}x${N}xf32>) outs(%b_e : tensor<${batch}${K}x${N}xf32>) {
   ^bb0(%in: f32, %out: f32):
     linalg.yield %in : f32
-  } -> tensor<1x${K}x${N}xf32>`
+  } -> tensor<${batch}${K}x${N}xf32>`
     : '';
   return `func.func @main(%x: ${from}) -> ${into} {
   %w = arith.constant dense<"0x${bytes.toString('hex')}"> : tensor<${stored}x${type}>
@@ -109,7 +111,7 @@ const read = (text: string) => {
 };
 
 const cases: [Case, string][] = [
-  [{ isBatch: true }, `dequantized product 1x1x${K}xf32,${K}x${N}xi8 by columns->1x1x${N}xf32`],
+  [{ batch: 1 }, `dequantized product 1x1x${K}xf32,${K}x${N}xi8 by columns->1x1x${N}xf32`],
   [
     { rows: 7, isUnsigned: true, zero: 131 },
     `dequantized product 7x${K}xf32,${K}x${N}xui8 by columns around i8->7x${N}xf32`,
@@ -119,8 +121,8 @@ const cases: [Case, string][] = [
     `scaled product 3x${K}xf32,${N}x${K}xi8 transposed by columns->3x${N}xf32`,
   ],
   [
-    { rows: 2, isBatch: true, isTransposed: true, zero: -9 },
-    `dequantized product 1x2x${K}xf32,${N}x${K}xi8 transposed by columns around i8->1x2x${N}xf32`,
+    { rows: 2, batch: 3, isTransposed: true, zero: -9 },
+    `dequantized product 3x2x${K}xf32,${N}x${K}xi8 transposed by columns around i8->3x2x${N}xf32`,
   ],
   [{ isByColumn: false }, `dequantized product 1x${K}xf32,${K}x${N}xi8->1x${N}xf32`],
   [
@@ -145,7 +147,7 @@ test.each(casesOfTier(cases, 2))(
       const choices = chooseForms(products, { stored: packing });
       expect(choices.map(({ form }) => form)).toEqual([`in-registers-${packing}`]);
       expect(await preprocessed(text, choices)).not.toMatch(/dequantize|matmul/);
-      const shape = [...(own.isBatch ? [1] : []), own.rows ?? 1, K];
+      const shape = [...(own.batch === undefined ? [] : [own.batch]), own.rows ?? 1, K];
       // Sums of small integers and of powers of two are exact in any order.
       const { written, formed } = await resultsOf(text, choices, [shape], (i) => ((i * 7) % 11) - 5, HOST);
       expect(new Set(written).size).toBeGreaterThan(20);
