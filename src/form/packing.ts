@@ -55,7 +55,7 @@ const PACKINGS = {
   // Twelve sums, two vectors of a strip and an element of a row fill 15 of 16 registers.
   '6x16': { ...kernel(6, STRIP, 1), hasStrips: true },
   // For 32 registers.
-  '12x16': { ...kernel(12, STRIP, 1), hasStrips: true },
+  '16x16': { ...kernel(16, STRIP, 1), hasStrips: true },
 } as const satisfies Readonly<Record<string, Packing>>;
 
 export type PackingName = keyof typeof PACKINGS;
@@ -124,6 +124,9 @@ export const hasStrips = (n: number, k: number): boolean => n >= 2 * STRIP && k 
 /** Most rows of a workgroup. */
 const MOST_IN_WORKGROUP = 192;
 
+/** Most strips that a row reads at once. More of them are slower, although their sums fit into registers. */
+const MOST_AT_ONCE = 8;
+
 /** Most bytes of the strips of a workgroup: they stay in the second cache, while all rows are multiplied. */
 const STRIP_BYTES = 2 ** 18;
 
@@ -142,7 +145,7 @@ function columnsOf({ rows, columns }: Packing, { elementType }: Tensor, n: numbe
   let all = columns;
   if (elementBits(elementType) > 8) return all;
   const isFilled = (width: number) => Math.ceil(n / width) * width <= (1 + MOST_PADDING) * n;
-  while (2 * all <= rows * columns && isFilled(2 * all)) all *= 2;
+  while (2 * all <= Math.min(rows, MOST_AT_ONCE) * columns && isFilled(2 * all)) all *= 2;
   return all;
 }
 
@@ -169,7 +172,8 @@ function inStrips(
   const { elementType } = result;
   const isStored = strips.elementType !== elementType;
   const isThin = m < packing.rows;
-  const inRegisters = packing.columns * (isThin ? 2 ** Math.floor(Math.log2(packing.rows / m)) : 1);
+  const most = Math.min(MOST_AT_ONCE, packing.rows / m);
+  const inRegisters = packing.columns * (isThin ? 2 ** Math.floor(Math.log2(most)) : 1);
   const atOnce = Math.ceil(inRegisters / columns);
   const bytes = elementBits(strips.elementType) / 8;
   const inCache = Math.max(1, Math.floor(STRIP_BYTES / (k * columns * bytes)));
