@@ -54,8 +54,8 @@ const PACKINGS = {
   },
   // Twelve sums, two vectors of a strip and an element of a row fill 15 of 16 registers.
   '6x16': { ...kernel(6, STRIP, 1), hasStrips: true },
-  // For 32 registers.
-  '16x16': { ...kernel(16, STRIP, 1), hasStrips: true },
+  // For 32 registers: 24 sums. More rows evict each other where a row has a power of two of elements.
+  '6x64': { ...kernel(6, 4 * STRIP, 1), hasStrips: true },
 } as const satisfies Readonly<Record<string, Packing>>;
 
 export type PackingName = keyof typeof PACKINGS;
@@ -115,7 +115,7 @@ export function packedProduct(
   return unpack(writer, product, [...batch, m, n], result.shape);
 }
 
-/** Steps along the summed dimension that are unrolled. */
+/** Steps along the summed dimension that are unrolled; half of them for one row. */
 const STEPS = 4;
 
 /** Whether a product has several strips: the compiler drops loops of one step, and with them the configuration. */
@@ -124,8 +124,8 @@ export const hasStrips = (n: number, k: number): boolean => n >= 2 * STRIP && k 
 /** Most rows of a workgroup. */
 const MOST_IN_WORKGROUP = 192;
 
-/** Most strips that a row reads at once. More of them are slower, although their sums fit into registers. */
-const MOST_AT_ONCE = 8;
+/** Most columns that a row reads at once. More of them are slower, although their sums fit into registers. */
+const MOST_COLUMNS = 128;
 
 /** Most bytes of the strips of a workgroup: they stay in the second cache, while all rows are multiplied. */
 const STRIP_BYTES = 2 ** 18;
@@ -137,16 +137,20 @@ const withoutBatch = (writer: Writer, value: Value): Value =>
 /** Largest share of columns that are padding. */
 const MOST_PADDING = 0.06;
 
+/** Columns of a tile of registers with so many rows. */
+function columnsFor(m: number, { rows, columns }: Packing): number {
+  return m < rows ? Math.min(MOST_COLUMNS, columns * 2 ** Math.floor(Math.log2(rows / m))) : columns;
+}
+
 /**
- * Columns of a strip. Strips of 8 bits are as wide as all registers of one row: narrower ones are many streams of few bytes, which are read from memory
- * at two thirds of its rate.
+ * Columns of a strip. Strips of 8 bits are as wide as the tile of one row: narrower ones are many streams of few bytes, which are read from memory at
+ * two thirds of its rate.
  */
-function columnsOf({ rows, columns }: Packing, { elementType }: Tensor, n: number): number {
-  let all = columns;
-  if (elementBits(elementType) > 8) return all;
-  const isFilled = (width: number) => Math.ceil(n / width) * width <= (1 + MOST_PADDING) * n;
-  while (2 * all <= Math.min(rows, MOST_AT_ONCE) * columns && isFilled(2 * all)) all *= 2;
-  return all;
+function stripOf(packing: Packing, { elementType }: Tensor, n: number): number {
+  let columns = elementBits(elementType) > 8 ? packing.columns : columnsFor(1, packing);
+  const isFilled = () => n > columns && Math.ceil(n / columns) * columns <= (1 + MOST_PADDING) * n;
+  while (columns > STRIP && !isFilled()) columns /= 2;
+  return columns;
 }
 
 /**
@@ -163,7 +167,7 @@ function inStrips(
   const [lhs, rhs] = factors.map((one) => withoutBatch(writer, one)) as [Value, Value];
   const [m, k] = lhs.shape as [number, number];
   const n = result.shape.at(-1)!;
-  const columns = columnsOf(packing, rhs, n);
+  const columns = stripOf(packing, rhs, n);
   const count = Math.ceil(n / columns);
   const weights = isTransposed ? writer.transpose(rhs, [1, 0]) : rhs;
   const padded = writer.pad(weights, [0, 0], [0, count * columns - n]);
@@ -172,13 +176,13 @@ function inStrips(
   const { elementType } = result;
   const isStored = strips.elementType !== elementType;
   const isThin = m < packing.rows;
-  const most = Math.min(MOST_AT_ONCE, packing.rows / m);
-  const inRegisters = packing.columns * (isThin ? 2 ** Math.floor(Math.log2(most)) : 1);
+  const inRegisters = columnsFor(m, packing);
   const atOnce = Math.ceil(inRegisters / columns);
   const bytes = elementBits(strips.elementType) / 8;
   const inCache = Math.max(1, Math.floor(STRIP_BYTES / (k * columns * bytes)));
   const inWorkgroup = Math.ceil(count / MOST_WORKGROUPS);
-  const ofStrips = isThin ? atOnce * Math.ceil(inWorkgroup / atOnce) : Math.min(inCache, inWorkgroup);
+  const wanted = isThin ? inWorkgroup : Math.min(inCache, inWorkgroup);
+  const ofStrips = atOnce * Math.ceil(wanted / atOnce);
   // The compiler drops a loop over one row.
   const hasRows = m > 1;
   const own = hasRows ? [0] : [];
@@ -198,7 +202,7 @@ function inStrips(
       [
         [...own.map(() => Math.min(m, MOST_IN_WORKGROUP)), ofStrips, 0, 0],
         [...own.map(() => Math.min(m, packing.rows)), atOnce, Math.min(columns, inRegisters), 0],
-        [...own, 0, 0, STEPS],
+        [...own, 0, 0, hasRows ? STEPS : STEPS / 2],
       ],
       '#iree_cpu.pipeline<DoubleTilingExpert>, {enable_loop_peeling}',
     ),

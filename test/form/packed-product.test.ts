@@ -259,9 +259,9 @@ test('rows of f16, and constant weights that are transposed, have equal results 
 `;
   const operations = read(text);
   expect(chooseForms(operations, { f32: '6x16', stored: '6x16' })).toEqual([]);
-  const choices = chooseForms(operations, { f16: '16x16' });
-  expect(choices.map(({ form }) => form)).toEqual(['packed-16x16']);
-  expect(await preprocessed(text, choices)).toMatch(/vector_common_parallel = \[3, 4, 16, 0\]/);
+  const choices = chooseForms(operations, { f16: '6x64' });
+  expect(choices.map(({ form }) => form)).toEqual(['packed-6x64']);
+  expect(await preprocessed(text, choices)).toMatch(/vector_common_parallel = \[3, 8, 16, 0\]/);
   const shapes = [
     [3, 8],
     [3, 150],

@@ -143,7 +143,7 @@ test.each(casesOfTier(cases, 2))(
     const products = read(text);
     expect(products.map(rewritableKey)).toEqual([key]);
     expect(products.every(isRewritable)).toBe(true);
-    for (const packing of ['6x16', '16x16'] as const) {
+    for (const packing of ['6x16', '6x64'] as const) {
       const choices = chooseForms(products, { stored: packing });
       expect(choices.map(({ form }) => form)).toEqual([`in-registers-${packing}`]);
       expect(await preprocessed(text, choices)).not.toMatch(/dequantize|matmul/);

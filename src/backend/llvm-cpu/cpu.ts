@@ -160,7 +160,7 @@ const OF_F32: Choices = {
 /** Weights that are widened in registers. */
 const OF_STORED: Choices = {
   x64: [
-    [AVX512, '16x16'],
+    [AVX512, '6x64'],
     [AVX2, '6x16'],
   ],
 };
