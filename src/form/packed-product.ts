@@ -6,8 +6,10 @@ import { bufferOf } from '../system/bytes.ts';
 import type { ReplaceableKind } from './form.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
-import { hasStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
-import { flipped, HALF, rowsTimes, widened } from './parts.ts';
+import type { Packed, Packing } from './packing.ts';
+import { hasStrips } from './strips.ts';
+import { packedProduct } from './tiles.ts';
+import { flipped, HALF, rowsTimes, splitRows, widened } from './parts.ts';
 import { TRANSPOSED } from './product.ts';
 import {
   CONSTANT,

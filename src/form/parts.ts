@@ -105,3 +105,10 @@ export function flipped(writer: Writer, value: Value): Value {
   const half = writer.define(value, `arith.constant dense<${-HALF}> : ${type}`);
   return writer.define(value, `arith.xori ${value.name}, ${half.name} : ${type}`);
 }
+
+/** Splits the first dimension of a value into more. A value with as many dimensions as the shape stays. */
+export function splitRows(writer: Writer, value: Value, shape: readonly number[]): Value {
+  const all = [...shape.keys()];
+  const rows = all.splice(0, shape.length - value.shape.length + 1);
+  return writer.expand(value, [rows, ...all.map((d) => [d])], shape);
+}

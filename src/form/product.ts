@@ -7,7 +7,9 @@
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
 import type { Named, ReplaceableKind } from './form.ts';
-import { hasStrips, packedProduct, type Packing } from './packing.ts';
+import type { Packing } from './packing.ts';
+import { hasStrips } from './strips.ts';
+import { packedProduct } from './tiles.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';

@@ -15,7 +15,9 @@ import {
   type Tensor,
 } from '../workload/tensor.ts';
 import type { ReplaceableKind } from './form.ts';
-import { hasStrips, packedProduct, type Packing } from './packing.ts';
+import type { Packing } from './packing.ts';
+import { hasStrips } from './strips.ts';
+import { packedProduct } from './tiles.ts';
 import { flipped, HALF } from './parts.ts';
 import { matrixOfBatch } from './packed-product.ts';
 import { LEAST_WEIGHTS, TRANSPOSED } from './product.ts';

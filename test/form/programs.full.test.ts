@@ -174,7 +174,7 @@ func.func @main(%image: tensor<1x6x12x12xf32>) -> tensor<1x24x12x12xf32> {
   %padded = tensor.pad %tanh low[0, 0, 1, 1] high[0, 0, 1, 1] {
   ^bb0(%i: index, %j: index, %k: index, %l: index):
     tensor.yield %zero : f32
-  } : tensor<1x160x10x10xf32> to tensor<1x160x12x12xf32>${transpose('z', ['padded', '1x160x12x12'], '1x12x16x160', last)}${convolve('d', 'z', '1x12x16x160 1x1x160x24', '1x12x12x24')}${transpose('r', ['d', '1x12x12x24'], '1x24x12x12', first)}
+  } : tensor<1x160x10x10xf32> to tensor<1x160x12x12xf32>${transpose('z', ['padded', '1x160x12x12'], '1x12x12x160', last)}${convolve('d', 'z', '1x12x12x160 1x1x160x24', '1x12x12x24')}${transpose('r', ['d', '1x12x12x24'], '1x24x12x12', first)}
   return %r : tensor<1x24x12x12xf32>
 }
 `;

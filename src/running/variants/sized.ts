@@ -103,7 +103,7 @@ function callsOf({ command, inspected }: FormedProgram, { settings }: Surroundin
   return calls.length > MOST_COPIES ? [] : calls;
 }
 
-/** The shapes of a call, such as `1x1, 1, 24 of 1x2x516x16`. Names of functions mean nothing. */
+/** The shapes of a call, such as `1x1, 1, 24 of 1x2x512x16`. Names of functions mean nothing. */
 function keyOf({ shapes }: KnownSizes): string {
   const texts = shapes.map((shape) => (shape === null ? '-' : shape.join('x')));
   const runs: { text: string; count: number }[] = [];
