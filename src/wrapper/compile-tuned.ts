@@ -91,6 +91,8 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   const { settings, cacheDirectory } = surroundings;
   const workSeconds = () => limitFor(inspected.input, surroundings);
   const report = await reporting(decided, asked, given);
+  // Without it, new records stay in a second file, which a copy of the database may leave out.
+  process.once('exit', () => store?.close());
 
   const whyNot = whyRefused(settings, decisions, decided.unproven);
   if (whyNot !== null) return refuseAs({ landed: null, fallback: whyNot });

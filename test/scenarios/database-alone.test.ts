@@ -51,6 +51,8 @@ describe('with the database alone', { timeout: 300_000 }, () => {
       const place = Workplace.simulated({ IREE_TUNED_INJECT: inject });
       const file = place.write('in.mlir', text);
       expect(await place.compile(argv(file))).toMatchObject({ code: 0, stderr: '' });
+      // A copy of the one file has all records.
+      expect(place.has('data/tuning.db-wal')).toBe(false);
       const stock = await place.stock([...HOST, file, '-o', 'stock.vmfb']);
       expect(stock.code).toBe(0);
       const [next, alone] = await nextAndAlone(place, file);
