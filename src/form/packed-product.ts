@@ -89,7 +89,7 @@ function isConstant(text: Uint8Array, value: string, end: number, { elementType 
 }
 
 /** The matrix of a batch of one equal matrix, by its definition. */
-export function matrixOfBatch(definition: string): string | undefined {
+function matrixOfBatch(definition: string): string | undefined {
   const [, expanded, spread] = SPREAD.exec(definition) ?? [];
   return expanded ?? spread;
 }

@@ -19,7 +19,6 @@ import type { Packing } from './packing.ts';
 import { hasStrips } from './strips.ts';
 import { packedProduct } from './tiles.ts';
 import { flipped, HALF } from './parts.ts';
-import { matrixOfBatch } from './packed-product.ts';
 import { LEAST_WEIGHTS, TRANSPOSED } from './product.ts';
 import { CONSTANT, definitionIn, genericText, type Value, type Writer, type Written } from './text.ts';
 
@@ -83,6 +82,11 @@ const SCALED = new RegExp(
   String.raw`^linalg\.generic \{indexing_maps = \[${same}, affine_map<\(d0, d1\) -> \((?<along>d0, 0|d1)\)>, ${same}\], ${parallel}\} ins\((?<floats>${VALUE}), ${VALUE} : [^\n]*?\) ${block}(?<in>%\w+): f32, (?<step>%\w+): f32, %\w+: f32\):\s*(?<product>%\w+) = arith\.mulf \k<in>, \k<step> : f32\s*linalg\.yield \k<product> : `,
 );
 
+/** A matrix for each of a batch. */
+const SPREAD = new RegExp(
+  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], [^\n]*? ins\((${VALUE}) : [^\n]*?\) ${block}(%\w+): [^\n]*\n\s*linalg\.yield \2 `,
+);
+
 /** @returns null for other operations */
 function readStoredProduct({ name, operands, start }: Operation, text: Uint8Array): StoredProduct | null {
   if (operands.length !== 3) return null;
@@ -90,7 +94,7 @@ function readStoredProduct({ name, operands, start }: Operation, text: Uint8Arra
   if (!lhs || !result) return null;
   const definitionOf = (value: string) => withoutLocations(definitionIn(text, value, start) ?? '');
   const factor = operands[1]!.value;
-  const matrix = name === 'linalg.batch_matmul' ? matrixOfBatch(definitionOf(factor)) : factor;
+  const matrix = name === 'linalg.batch_matmul' ? SPREAD.exec(definitionOf(factor))?.[1] : factor;
   if (matrix === undefined) return null;
   const transposed = TRANSPOSED.exec(definitionOf(matrix))?.[1];
   const isTransposed = transposed !== undefined;

@@ -168,6 +168,8 @@ test('other dequantized values stay as written', () => {
   expect(read(text.replace('(d0, d1) -> (d1)', '(d0, d1) -> (d0)'))).toEqual([]);
   expect(read(text.replace('quant_min = -128', 'quant_min = -64'))).toEqual([]);
   expect(read(text.replace('ins(%w, ', 'ins(%x, '))).toEqual([]);
+  // A batch that is no copy of the matrix.
+  expect(read(program({ batch: 1 }).replace('-> (d1, d2)>', '-> (d2, d1)>'))).toEqual([]);
 });
 
 test('every field is checked, because all are written into MLIR', () => {
