@@ -17,7 +17,7 @@ export interface Named {
   readonly tiles?: Tiles | undefined;
 }
 
-/** What the forms of an operation depend on, beside the operation. */
+/** The surroundings of an operation, on which its forms depend, too. */
 export interface Neighbours {
   /** Whether it stands alone, among other convolutions, or in a program that is computed in integers. */
   readonly place: 'alone' | 'chain' | 'quantized';

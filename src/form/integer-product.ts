@@ -9,7 +9,16 @@ import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../wo
 import type { Widening } from './generic-convolution.ts';
 import { MOST_SUMMED, productOfIntegers, sumsAlong } from './packed-product.ts';
 import type { Packing } from './packing.ts';
-import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+import {
+  batchOf,
+  batchText,
+  definitionIn,
+  genericText,
+  listOf,
+  type Value,
+  type Writer,
+  type Written,
+} from './text.ts';
 
 export interface IntegerProduct {
   readonly name: 'linalg.matmul' | 'linalg.batch_matmul';
@@ -46,10 +55,7 @@ const MOVED = new RegExp(
   String.raw`^linalg\.generic \{indexing_maps = \[${identity}, affine_map<\(\1\) -> \(\)>, ${same}\], ${parallel}\} ins\((${VALUE}), (${VALUE}) : tensor<[\dx]+i32>, tensor<i8>\) outs\(${block}(%\w+): i32, (%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \5 : i8 to i32\s*(%\w+) = arith\.subi \4, \6 : i32\s*linalg\.yield \8 : i32`,
 );
 
-/** A matrix as a batch of one. */
-const BATCHED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], ${parallel}\} ins\((${VALUE}) : tensor<[\dx]+i32>\) outs\(${block}(%\w+): i32, %\w+: i32\):\s*linalg\.yield \2 : i32`,
-);
+const BATCHED = batchOf(MIDDLE);
 
 const ZERO = /^arith\.constant dense<0> : tensor<i8>/;
 
@@ -196,7 +202,7 @@ function writtenIntegerProduct({ name, integers, result, isUnsigned, isSymmetric
   const none = { ...batched, name: '%batched_none' };
   const batching = isBatch
     ? `${none.name} = tensor.empty() : ${tensorText(none)}
-      ${batched.name} = ${genericText({ loops: 'd0, d1, d2', maps: ['d1, d2', 'd0, d1, d2'], inputs: [second.moved], into: none })}`
+      ${batched.name} = ${batchText(second.moved, none)}`
     : '';
   const matrix = isBatch ? batched : second.moved;
   const operands = [lhs, zeros[0]!, rhs, ...(isSymmetric ? [] : [zeros[1]!]), into];

@@ -79,19 +79,14 @@ function isConstant(text: Uint8Array, value: string, end: number, { elementType 
   const definitionOf = (name: string | undefined) =>
     name === undefined ? '' : (definitionIn(text, name, end) ?? '');
   const defined = definitionOf(value);
-  const matrix = matrixOfBatch(defined);
+  const [, expanded, spread] = SPREAD.exec(defined) ?? [];
+  const matrix = expanded ?? spread;
   const before = matrix === undefined ? defined : definitionOf(matrix);
   // Transposed weights of f32 have forms of their own: see `product.ts`.
   const mayBeTransposed = matrix !== undefined || elementType !== 'f32';
   return (
     CONSTANT.test(before) || (mayBeTransposed && CONSTANT.test(definitionOf(TRANSPOSED.exec(before)?.[1])))
   );
-}
-
-/** The matrix of a batch of one equal matrix, by its definition. */
-function matrixOfBatch(definition: string): string | undefined {
-  const [, expanded, spread] = SPREAD.exec(definition) ?? [];
-  return expanded ?? spread;
 }
 
 /** A generic operation that only moves a value: exporters write a batch of equal weights so. */

@@ -20,7 +20,7 @@ import { hasStrips } from './strips.ts';
 import { packedProduct } from './tiles.ts';
 import { flipped, HALF } from './parts.ts';
 import { LEAST_WEIGHTS, TRANSPOSED } from './product.ts';
-import { CONSTANT, definitionIn, genericText, type Value, type Writer, type Written } from './text.ts';
+import { batchOf, batchText, CONSTANT, definitionIn, Writer, type Value, type Written } from './text.ts';
 
 export interface StoredProduct {
   readonly name: 'linalg.matmul' | 'linalg.batch_matmul';
@@ -82,10 +82,7 @@ const SCALED = new RegExp(
   String.raw`^linalg\.generic \{indexing_maps = \[${same}, affine_map<\(d0, d1\) -> \((?<along>d0, 0|d1)\)>, ${same}\], ${parallel}\} ins\((?<floats>${VALUE}), ${VALUE} : [^\n]*?\) ${block}(?<in>%\w+): f32, (?<step>%\w+): f32, %\w+: f32\):\s*(?<product>%\w+) = arith\.mulf \k<in>, \k<step> : f32\s*linalg\.yield \k<product> : `,
 );
 
-/** A matrix for each of a batch. */
-const SPREAD = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], [^\n]*? ins\((${VALUE}) : [^\n]*?\) ${block}(%\w+): [^\n]*\n\s*linalg\.yield \2 `,
-);
+const BATCHED = batchOf(WIDE);
 
 /** @returns null for other operations */
 function readStoredProduct({ name, operands, start }: Operation, text: Uint8Array): StoredProduct | null {
@@ -94,7 +91,7 @@ function readStoredProduct({ name, operands, start }: Operation, text: Uint8Arra
   if (!lhs || !result) return null;
   const definitionOf = (value: string) => withoutLocations(definitionIn(text, value, start) ?? '');
   const factor = operands[1]!.value;
-  const matrix = name === 'linalg.batch_matmul' ? SPREAD.exec(definitionOf(factor))?.[1] : factor;
+  const matrix = name === 'linalg.batch_matmul' ? BATCHED.exec(definitionOf(factor))?.[1] : factor;
   if (matrix === undefined) return null;
   const transposed = TRANSPOSED.exec(definitionOf(matrix))?.[1];
   const isTransposed = transposed !== undefined;
@@ -190,7 +187,10 @@ function inRegisters(
   const columns = isByColumn ? loops.at(-1)! : '';
   const moved = isUnsigned ? HALF : 0;
   const more: { readonly map: string; readonly value: Value }[] = [];
-  const inputOf = (map: string, value: Value): string => `%x${more.push({ map, value })}`;
+  const inputOf = (map: string, value: Value): string => {
+    more.push({ map, value });
+    return `%x${more.length}`;
+  };
   const body: string[] = [];
   let last = '%x0';
   if (isUnsigned || zero !== null) {
@@ -235,36 +235,18 @@ const named = (one: Tensor, name: string): Value => ({ ...one, name });
 /** The operation as the program has it. */
 function writtenStored(product: StoredProduct): Written {
   const { name, lhs, weights, isTransposed, spelling, result } = product;
-  const stored = named(weights, '%weights');
-  const lines: string[] = [];
-  const define = (type: Tensor, textOf: (none: Value) => string): Value => {
-    const [none, made] = [named(type, `%none${lines.length}`), named(type, `%made${lines.length}`)];
-    lines.push(`${none.name} = tensor.empty() : ${tensorText(none)}`, `${made.name} = ${textOf(none)}`);
-    return made;
-  };
-  const steps = stepsOf(product);
-  const wide = { ...weights, elementType: WIDE };
-  const floats =
-    spelling === 'dequantized'
-      ? define(wide, (none) => dequantized(product, [stored, ...steps], none))
-      : converted(product, [stored, ...steps], (write) => define(wide, write));
-  const matrix = isTransposed
-    ? define({ ...floats, shape: floats.shape.toReversed() }, (none) => {
-        const [from, to] = [tensorText(floats), tensorText(none)];
-        return `linalg.transpose ins(${floats.name} : ${from}) outs(${none.name} : ${to}) permutation = [1, 0]`;
-      })
-    : floats;
-  const factor =
-    name === 'linalg.batch_matmul'
-      ? define({ ...matrix, shape: [...lhs.shape.slice(0, 1), ...matrix.shape] }, (into) =>
-          genericText({ loops: 'd0, d1, d2', maps: ['d1, d2', 'd0, d1, d2'], inputs: [matrix], into }),
-        )
-      : matrix;
+  const inputs = [named(weights, '%weights'), ...stepsOf(product)];
+  const writer = new Writer();
+  const floats = (spelling === 'dequantized' ? dequantized : converted)(writer, product, inputs);
+  const matrix = isTransposed ? writer.transpose(floats, [1, 0]) : floats;
+  const isBatch = name === 'linalg.batch_matmul';
+  const into = isBatch ? writer.empty({ ...matrix, shape: [lhs.shape[0]!, ...matrix.shape] }) : matrix;
+  const factor = isBatch ? writer.define(into, batchText(matrix, into)) : matrix;
   const type = tensorText(result);
-  const operands = [named(lhs, '%lhs'), stored, ...steps, named(result, '%into')];
+  const operands = [named(lhs, '%lhs'), ...inputs, named(result, '%into')];
   return {
     ...{ operands, type, list: operands.map((one) => `${one.name}: ${typeOf(one)}`).join(', ') },
-    before: lines.join('\n      '),
+    before: writer.text,
     operation: `${name} ins(%lhs, ${factor.name} : ${tensorText(lhs)}, ${tensorText(factor)}) outs(%into : ${type}) -> ${type}`,
   };
 }
@@ -280,38 +262,39 @@ function stepsOf({ spelling, isTransposed, isByColumn, zero, result }: StoredPro
   return zero === null ? [steps] : [steps, named({ elementType: zero, shape: columns }, '%zeros')];
 }
 
-/** The text of the operation that makes floats. */
-function dequantized(product: StoredProduct, inputs: readonly Value[], none: Value): string {
-  const { isTransposed, isUnsigned, isByColumn, zero } = product;
+/** The operation that makes floats. */
+function dequantized(writer: Writer, product: StoredProduct, inputs: readonly Value[]): Value {
+  const { weights, isTransposed, isUnsigned, isByColumn, zero } = product;
+  const into = writer.empty({ ...weights, elementType: WIDE });
   const along = isByColumn ? (isTransposed ? 'd0' : 'd1') : '';
   const maps = ['d0, d1', ...inputs.slice(1).map(() => along), 'd0, d1'];
   const [least, most] = rangeOf(isUnsigned);
   const signs = `${isUnsigned ? ', input_unsigned' : ''}${isUnsigned && zero === NARROW ? ', zp_unsigned' : ''}`;
   const [names, types] = [inputs.map((one) => one.name), inputs.map(typeOf)].map((all) => all.join(', '));
-  const type = tensorText(none);
-  return `iree_linalg_ext.dequantize_affine <indexing_maps = [${maps.map((one) => `affine_map<(d0, d1) -> (${one})>`).join(', ')}], quant_min = ${least!}, quant_max = ${most!}${signs}> ins(${names!} : ${types!}) outs(${none.name} : ${type}) -> ${type}`;
+  const type = tensorText(into);
+  return writer.define(
+    into,
+    `iree_linalg_ext.dequantize_affine <indexing_maps = [${maps.map((one) => `affine_map<(d0, d1) -> (${one})>`).join(', ')}], quant_min = ${least!}, quant_max = ${most!}${signs}> ins(${names!} : ${types!}) outs(${into.name} : ${type}) -> ${type}`,
+  );
 }
 
 /** The conversion to floats, and their product with steps. */
 function converted(
+  writer: Writer,
   { weights: { elementType }, isTransposed, isUnsigned }: StoredProduct,
   [stored, steps]: readonly Value[],
-  define: (textOf: (none: Value) => string) => Value,
 ): Value {
   const loops = 'd0, d1';
-  const widened = define((into) =>
-    genericText({
-      ...{ loops, maps: [loops, loops], inputs: [stored!], into, gives: '%w' },
-      body: [`%w = ${widening(elementType, isUnsigned)} %x0 : ${elementType} to ${WIDE}`],
-    }),
-  );
-  if (steps === undefined) return widened;
-  return define((into) =>
-    genericText({
-      ...{ loops, maps: [loops, isTransposed ? 'd0, 0' : 'd1', loops], inputs: [widened, steps], into },
-      ...{ body: [`%p = arith.mulf %x0, %x1 : ${WIDE}`], gives: '%p' },
-    }),
-  );
+  const into = writer.empty({ ...stored!, elementType: WIDE });
+  const wide = writer.generic({
+    ...{ loops, maps: [loops, loops], inputs: [stored!], into, gives: '%w' },
+    body: [`%w = ${widening(elementType, isUnsigned)} %x0 : ${elementType} to ${WIDE}`],
+  });
+  if (steps === undefined) return wide;
+  return writer.generic({
+    ...{ loops, maps: [loops, isTransposed ? 'd0, 0' : 'd1', loops], inputs: [wide, steps], into },
+    ...{ body: [`%p = arith.mulf %x0, %x1 : ${WIDE}`], gives: '%p' },
+  });
 }
 
 export const storedProducts: ReplaceableKind<StoredProduct> = {

@@ -1,4 +1,5 @@
 // Writes the MLIR text of forms.
+import { VALUE } from '../compiler/symbol.ts';
 import { bufferOf } from '../system/bytes.ts';
 import type { Steps } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
@@ -37,6 +38,16 @@ function definitionAt(text: Uint8Array, value: string, end: number): number | nu
 
 /** The definition of a constant. */
 export const CONSTANT = /^(?:arith\.constant|util\.global\.load) /;
+
+/** Matches a generic operation that makes a batch of a matrix (k, n): the same matrix for each. The first group is the matrix. */
+export const batchOf = (elementType: string): RegExp =>
+  new RegExp(
+    String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], iterator_types = \[(?:"parallel"(?:, )?)+\]\} ins\((${VALUE}) : tensor<[\dx]+${elementType}>\) outs\([^\n]*\n\s*\^bb0\((%\w+): ${elementType}, %\w+: ${elementType}\):\s*linalg\.yield \2 : ${elementType}`,
+  );
+
+/** Such an operation. @param into its result */
+export const batchText = (matrix: Value, into: Value): string =>
+  genericText({ loops: 'd0, d1, d2', maps: ['d1, d2', 'd0, d1, d2'], inputs: [matrix], into });
 
 /** The operation that defines a value in a text, from its name on; null if there is none before `end`. */
 export function definitionIn(text: Uint8Array, value: string, end: number): string | null {

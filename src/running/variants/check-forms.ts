@@ -114,13 +114,13 @@ interface Called extends Alone {
   readonly key: string;
 }
 
-const calledOf = (operation: Replaceable, i: number): Called => ({
-  ...{ operation, key: rewritableKey(operation), name: `check${i}` },
-  ...{
-    arguments: kindOf(operation).writtenOf(operation).operands,
-    results: [kindOf(operation).resultOf(operation)],
-  },
-});
+function calledOf(operation: Replaceable, i: number): Called {
+  const kind = kindOf(operation);
+  return {
+    ...{ operation, key: kind.key(operation), name: `check${i}` },
+    ...{ arguments: kind.writtenOf(operation).operands, results: [kind.resultOf(operation)] },
+  };
+}
 
 /**
  * Finds by halving what does not compile.
