@@ -22,7 +22,8 @@ export interface PackagedModel extends Model {
 }
 
 interface Listed extends Readonly<
-  Record<'core' | 'rest' | 'light' | 'int8' | 'halves', Readonly<Record<string, number>>>
+  Record<'core' | 'rest' | 'light', Readonly<Record<string, number>>> &
+    Record<'int8' | 'halves', readonly string[]>
 > {
   /** Names of models with local response normalisation. */
   readonly withLrn: readonly string[];
@@ -39,13 +40,17 @@ const CORE = groupOf(LISTED.core, 'torch:');
 const REST = groupOf(LISTED.rest, 'torch:');
 /** Their names are their sources. */
 const LIGHT = groupOf(LISTED.light, '');
-/** Networks of the zoo with another kind before the name. */
-const ofKinds = (sizes: Listed['int8']) =>
-  groupOf(sizes, '').map((model) => ({ ...model, source: model.name.replace(':', ':torch:') }));
-/** Quantized by ONNX Runtime: `int8:NAME`, `int8-channels:NAME`, `int8-dynamic:NAME`. */
-const QUANTIZED = ofKinds(LISTED.int8);
-/** In floats of 16 bits: `f16:NAME`, `bf16:NAME`. */
-const HALVES = ofKinds(LISTED.halves);
+const NETWORKS = [...CORE, ...REST];
+
+/** Quantized by ONNX Runtime, and in floats of 16 bits. */
+const KINDS = ['int8', 'int8-channels', 'int8-operators', 'int8-dynamic', 'f16', 'bf16'];
+
+/** A network in another type: `int8:resnet50`. Null for other names. */
+function inKind(name: string): Model | null {
+  const [kind, original] = name.split(':') as [string, string?];
+  const network = KINDS.includes(kind) ? NETWORKS.find((one) => one.name === original) : undefined;
+  return network === undefined ? null : { ...network, name, source: `${kind}:${network.source}` };
+}
 
 export const isLight = (name: string): boolean => name.startsWith('light:');
 
@@ -88,19 +93,21 @@ export function modelsFor(
     ['core', [...CORE, ...drawn.core]],
     ['rest', [...REST, ...drawn.rest]],
     ['light', LIGHT],
-    ['int8', QUANTIZED],
-    ['halves', HALVES],
+    ['int8', LISTED.int8.flatMap((name) => inKind(name) ?? [])],
+    ['halves', LISTED.halves.flatMap((name) => inKind(name) ?? [])],
   ]);
-  const all = [...CORE, ...REST, ...LIGHT, ...QUANTIZED, ...HALVES, ...LISTED.packaged];
+  const all = [...NETWORKS, ...LIGHT, ...LISTED.packaged];
   const found = new Map<string, Model>();
   for (const name of asked.length === 0 ? ['core'] : asked) {
     const models = isFile(name)
       ? [{ name, size: 0, source: name, dimensions: sizes }]
-      : (groups.get(name) ?? all.filter((model) => model.name === name));
+      : (groups.get(name) ?? [inKind(name) ?? all.filter((model) => model.name === name)].flat());
     for (const model of models) found.set(model.name, model);
     if (models.length > 0) continue;
     const known = [...groups.keys(), ...all.map((model) => model.name)];
-    throw new UsageError(`${name}: there is no such model; give an .onnx file, ${known.join(', ')}`);
+    throw new UsageError(
+      `${name}: there is no such model; give an .onnx file, ${known.join(', ')}, or a network behind ${KINDS.map((kind) => `${kind}:`).join(', ')}`,
+    );
   }
   return [...found.values()].toSorted((a, b) => a.size - b.size);
 }

@@ -6,8 +6,8 @@ import { measuredOptions, type Measured } from '../shared/peers/options.ts';
 const USAGE = `usage: npm run bench:zoo -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all] [--seed N]
                          [--dim NAME=SIZE] [--json FILE] [--resume]
 
-  MODEL      a model, such as resnet18 or light:squeezenet, a group (core (default), rest, light, int8, halves), or an .onnx
-             file
+  MODEL      a model, such as resnet18 or light:squeezenet; a network in another type, such as int8:resnet50; a group
+             (core (default), rest, light, int8, halves); or an .onnx file
   --budget   seconds of tuning per model (default 60)
   --rounds   most rounds of timing; slow models get fewer (default 15)
   --threads  1, or all threads of this machine (default 1), also for the peers

@@ -1,4 +1,4 @@
-"""Quantizes ONNX models by ONNX Runtime's quantizer, with QuantizeLinear and DequantizeLinear (QDQ) or at run time."""
+"""Quantizes ONNX models by ONNX Runtime's quantizer: with QuantizeLinear and DequantizeLinear (QDQ), with QLinearConv and the like, or at run time."""
 
 import tempfile
 from pathlib import Path
@@ -10,10 +10,15 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 # Draws of inputs that give the ranges of values.
 DRAWS = 4
 
-# By the kind of the source: one step for each tensor, the quantizer's usual unsigned images and one step for each channel of a filter.
+SIGNED = {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8}
+UNSIGNED = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
+
+# By the kind of the source: one step for each tensor, the quantizer's usual unsigned images and one step for each channel of a filter, and
+# operations on integers.
 STATIC = {
-    "int8": {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8},
-    "int8-channels": {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True},
+    "int8": {**SIGNED, "quant_format": QuantFormat.QDQ},
+    "int8-channels": {**UNSIGNED, "quant_format": QuantFormat.QDQ, "per_channel": True},
+    "int8-operators": {**UNSIGNED, "quant_format": QuantFormat.QOperator},
 }
 DYNAMIC = "int8-dynamic"
 
@@ -38,5 +43,5 @@ def quantized(model, kind, draw):
         if kind == DYNAMIC:
             quantize_dynamic(prepared, result, weight_type=QuantType.QInt8)
         else:
-            quantize_static(prepared, result, Draws(draw), quant_format=QuantFormat.QDQ, **STATIC[kind])
+            quantize_static(prepared, result, Draws(draw), **STATIC[kind])
         return onnx.load(result)

@@ -211,7 +211,7 @@ function inLoop(written: Written, steps: number): Written {
     ...written,
     list: `${listOf([sequence])}, ${STEP_NAME}: index, ${listOf([weights, into])}`,
     alone: {
-      list: listOf([sequence, weights, { ...into, name: '%initial' }]),
+      operands: [sequence, weights, { ...into, name: '%initial' }],
       body: `%first = arith.constant 0 : index
   %one = arith.constant 1 : index
   %steps = arith.constant ${steps} : index

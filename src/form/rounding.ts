@@ -4,7 +4,7 @@
 import { bufferOf } from '../system/bytes.ts';
 import type { ReplaceableKind } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
-import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+import { genericText, type Value, type Writer, type Written } from './text.ts';
 
 export interface Rounding {
   readonly name: typeof NAME;
@@ -60,7 +60,7 @@ function writtenRounding(): Written {
     operation: `${NAME} %value : ${TYPE}`,
     type: TYPE,
     alone: {
-      list: listOf([value]),
+      operands: [value],
       body: `%into = tensor.empty() : ${tensorText(ROUNDED)}\n  %0 = ${rounded}`,
     },
   };

@@ -14,7 +14,7 @@ const STEPS = 4;
 export const hasStrips = (n: number, k: number): boolean => n >= 2 * STRIP && k >= STEPS;
 
 /** Most rows of a workgroup. */
-const MOST_IN_WORKGROUP = 192;
+export const MOST_IN_WORKGROUP = 192;
 
 /** Most columns that a row reads at once. More of them are slower, although their sums fit into registers. */
 const MOST_COLUMNS = 128;
@@ -34,12 +34,9 @@ function columnsFor(m: number, { rows, columns }: Packing): number {
   return m < rows ? Math.min(MOST_COLUMNS, columns * 2 ** Math.floor(Math.log2(rows / m))) : columns;
 }
 
-/**
- * Columns of a strip. Strips of 8 bits are as wide as the tile of one row: narrower ones are many streams of few bytes, which are read from memory at
- * two thirds of its rate.
- */
-function stripOf(packing: Packing, { elementType }: Tensor, n: number): number {
-  let columns = elementBits(elementType) > 8 ? packing.columns : columnsFor(1, packing);
+/** Columns of a strip: as many as wanted, or fewer, so that few of all columns are padding. */
+export function stripOf(wanted: number, n: number): number {
+  let columns = wanted;
   const isFilled = () => n > columns && Math.ceil(n / columns) * columns <= (1 + MOST_PADDING) * n;
   while (columns > STRIP && !isFilled()) columns /= 2;
   return columns;
@@ -59,7 +56,9 @@ export function inStrips(
   const [lhs, rhs] = factors.map((one) => withoutBatch(writer, one)) as [Value, Value];
   const [m, k] = lhs.shape as [number, number];
   const n = result.shape.at(-1)!;
-  const columns = stripOf(packing, rhs, n);
+  // Strips of 8 bits are as wide as the tile of one row: narrower ones are many streams of few bytes, which are read from memory at two thirds of
+  // its rate.
+  const columns = stripOf(elementBits(rhs.elementType) > 8 ? packing.columns : columnsFor(1, packing), n);
   const count = Math.ceil(n / columns);
   const weights = isTransposed ? writer.transpose(rhs, [1, 0]) : rhs;
   const padded = writer.pad(weights, [0, 0], [0, count * columns - n]);

@@ -22,8 +22,8 @@ export interface Written {
   readonly operation: string;
   /** Type of the result. */
   readonly type: string;
-  /** Of an operation in a loop: parameters and body of a function that has the loop, and its result as `%0`. */
-  readonly alone?: { readonly list: string; readonly body: string };
+  /** Parameters and body of a function that gives the result as `%0`; absent for the operation alone with its operands. */
+  readonly alone?: { readonly operands: readonly Value[]; readonly body: string };
 }
 
 /** Characters of a definition that are read. */
@@ -300,6 +300,12 @@ export class Writer {
       into,
       `tensor.insert_slice ${value.name} into ${into.name}[${low.join(', ')}] ${list((size) => size)} ${list(() => 1)} : ${tensorText(value)} into ${tensorText(into)}`,
     );
+  }
+
+  /** A value with other dimensions of as many elements. */
+  reshape(value: Value, shape: readonly number[]): Value {
+    const flat = this.collapse(value, [value.shape.map((_, d) => d)]);
+    return this.expand(flat, [shape.map((_, d) => d)], shape);
   }
 
   /** @param groups for each dimension of the result, the adjacent dimensions of `value` that it joins */

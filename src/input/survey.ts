@@ -167,11 +167,13 @@ export async function surveyInput(
   try {
     // A rewritten program is surveyed after the rewriting.
     const phase = command.rewriting === undefined ? 'input' : 'preprocessing';
-    const text = linalg?.bytes ?? (await compileTo(phase, []));
-    if (text === null) return null;
-    const written = linalg === null ? normalised(text) : fromText(linalg);
+    // Text of the compiler has one spelling, whoever wrote the input.
+    const text = (await compileTo(phase, [])) ?? linalg?.bytes;
+    if (text === undefined) return null;
+    const own = normalised(text);
+    const written = linalg === null ? own : fromText(linalg);
     const quantized = command.rewriting?.isFormed === true ? null : await quantizedIn(text);
-    const rewritables = quantized ?? rewritablesOf(text, written);
+    const rewritables = quantized ?? rewritablesOf(text, own);
     if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');

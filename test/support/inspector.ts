@@ -14,6 +14,7 @@ import { isReason } from '../../src/system/reason.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { giveAnswers } from './answers.ts';
 import { temporaryDirectory } from './folders.ts';
+import { rewritableKey } from '../../src/form/rewritable.ts';
 import { compiler, root } from './real-tools.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
 
@@ -53,6 +54,11 @@ export function inspector(text: string, sizes = '') {
         passed?.decisions.map((one) => [one.place.name, one.reason] as const) ??
         operations.map((one) => [one.place.name, isTunable(one) ? one.key : one.reason] as const),
       sites: operations.map(({ place }) => place.location ?? place.operation?.start),
+      /** Operations that can have other forms. */
+      rewritables: async () =>
+        isReason(found)
+          ? []
+          : (await withSurvey(found, surroundings)).inspected.input.rewritables.map(rewritableKey),
       dataTiled:
         inspected === null
           ? []

@@ -7,8 +7,10 @@ import { NO_CHECKS, passesOf, withTrailingFlags } from '../../compiler/command.t
 import { isReplaceable, kindOf, rewritableKey, type Replaceable } from '../../form/rewritable.ts';
 import type { FormChoice } from '../../form/choose.ts';
 import { packingIn } from '../../form/packing.ts';
+import { listOf } from '../../form/text.ts';
 import { NOT_RECORDED } from '../../measure/build.ts';
 import { pipelineFlags } from '../../spec/pipeline.ts';
+import { tensorText } from '../../workload/tensor.ts';
 import { because } from '../../system/reason.ts';
 import { folderOf, measuringTools, type MeasuredProgram } from '../callable.ts';
 import { compareAlone, groupsOf, groupsText, type Alone, type Group } from '../compare-alone.ts';
@@ -118,7 +120,7 @@ function calledOf(operation: Replaceable, i: number): Called {
   const kind = kindOf(operation);
   return {
     ...{ operation, key: kind.key(operation), name: `check${i}` },
-    ...{ arguments: kind.writtenOf(operation).operands, results: [kind.resultOf(operation)] },
+    ...{ arguments: aloneOf(operation).operands, results: [kind.resultOf(operation)] },
   };
 }
 
@@ -138,10 +140,17 @@ async function failingAmong(
   return failing;
 }
 
-/** A function that computes an operation as the program has it. */
-function functionText({ name, operation: one }: Called): string {
-  const { before = '', operation, type, ...written } = kindOf(one).writtenOf(one);
-  const { list, body } = written.alone ?? { list: written.list, body: `${before}\n  %0 = ${operation}` };
+/** Parameters and body of a function that computes an operation as the program has it. */
+function aloneOf(operation: Replaceable) {
+  const { before = '', alone, operation: text, operands, list } = kindOf(operation).writtenOf(operation);
+  return alone === undefined
+    ? { operands, list, body: `${before}\n  %0 = ${text}` }
+    : { ...alone, list: listOf(alone.operands) };
+}
+
+function functionText({ name, operation, results }: Called): string {
+  const { list, body } = aloneOf(operation);
+  const type = tensorText(results[0]!);
   return `func.func @${name}(${list}) -> ${type} {
   ${body}
   return %0 : ${type}
