@@ -16,11 +16,12 @@ import onnx
 import torch
 from onnx import helper, numpy_helper
 
-from network import CAPACITY, Decoder, Sizes
+from network import BLOCK, CAPACITY, Decoder, Sizes, in_blocks, in_bytes
 
 OPSET = 17
-# As torch spells them. In `int8`, each matrix has 8 bits and one step for each column, and products are in f32.
-TYPES = {"f32": torch.float32, "f16": torch.float16, "int8": torch.float32}
+# As torch spells them. In `int8`, each matrix has 8 bits and one step for each column; in `int4`, 4 bits, and a step and a zero point for each block
+# of a column. Their products are in f32.
+TYPES = {"f32": torch.float32, "f16": torch.float16, "int8": torch.float32, "int4": torch.float32}
 
 
 class Phase(torch.nn.Module):
@@ -50,9 +51,9 @@ def export(folder, type, phase, size, sizes):
         input_names=["tokens", "positions", *caches][: len(inputs)],
         output_names=["logits", *[f"new_{name}" for name in caches]],
     )
-    if type == "int8":
+    if type in STORED:
         model = onnx.load(folder / "model.onnx")
-        store_in_8_bits(model.graph)
+        STORED[type](model)
         onnx.save(model, folder / "model.onnx")
     paths = [folder / f"input{i}.npy" for i in range(len(inputs))]
     for path, value in zip(paths, inputs, strict=True):
@@ -72,11 +73,16 @@ def inputs_of(phase, size, sizes, type):
     return [tokens, positions, *(torch.randn(shape, generator=random).to(type) for _ in range(2 * sizes.layers))]
 
 
-def store_in_8_bits(graph):
-    """Replaces the weights of all products by their DequantizeLinear."""
+def products_of(graph):
+    """The products with constant weights (k, n), and their weights."""
     weights = {one.name: one for one in graph.initializer}
-    for product in [node for node in graph.node if node.op_type == "MatMul" and node.input[1] in weights]:
-        weight = weights[product.input[1]]
+    return [(node, weights[node.input[1]]) for node in graph.node if node.op_type == "MatMul" and node.input[1] in weights]
+
+
+def store_in_8_bits(model):
+    """Replaces the weights of all products by their DequantizeLinear."""
+    graph = model.graph
+    for _, weight in products_of(graph):
         values = numpy_helper.to_array(weight)
         steps = (np.abs(values).max(0) / 127).astype(np.float32)
         stored = np.round(values / steps).astype(np.int8)
@@ -85,6 +91,29 @@ def store_in_8_bits(graph):
         graph.initializer.append(numpy_helper.from_array(steps, f"{name}.steps"))
         inputs = [f"{name}.stored", f"{name}.steps"]
         graph.node.insert(0, helper.make_node("DequantizeLinear", inputs, [name], axis=1))
+
+
+def store_in_4_bits(model):
+    """Replaces all products by ONNX Runtime's MatMulNBits. Its domain is no part of ONNX, and `iree-import-onnx` refuses it."""
+    graph = model.graph
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    for node, weight in products_of(graph):
+        values = torch.from_numpy(numpy_helper.to_array(weight).T.copy())
+        integers, factors, zeros = in_blocks(values)
+        # Zero points of a column are whole bytes.
+        padded = torch.nn.functional.pad(zeros[..., 0].to(torch.uint8), (0, zeros.shape[1] % 2))
+        name = weight.name
+        weight.CopyFrom(numpy_helper.from_array(in_bytes(integers).numpy(), name))
+        parts = {"factors": factors.flatten(), "zeros": in_bytes(padded).flatten()}
+        for part, value in parts.items():
+            graph.initializer.append(numpy_helper.from_array(value.numpy(), f"{name}.{part}"))
+        node.op_type, node.domain = "MatMulNBits", "com.microsoft"
+        node.input.extend(f"{name}.{part}" for part in parts)
+        sizes = {"K": values.shape[1], "N": values.shape[0], "bits": 4, "block_size": BLOCK}
+        node.attribute.extend(helper.make_attribute(key, value) for key, value in sizes.items())
+
+
+STORED = {"int8": store_in_8_bits, "int4": store_in_4_bits}
 
 
 if __name__ == "__main__":

@@ -33,17 +33,21 @@ type Phase = 'prefill' | 'decode';
 
 /** A call computes as many tokens as its size says. */
 const CALLS: Readonly<Record<Phase, readonly number[]>> = { prefill: [32, 128, 512], decode: [1, 4, 16] };
-const KINDS = ['f32', 'f16', 'int8', 'dynamic'] as const;
+/** By their names: the type of `export.py`, and whether the program has dynamic sizes. */
+const KINDS: Readonly<Record<string, Pick<Model, 'type' | 'isDynamic'>>> = {
+  f32: { type: 'f32', isDynamic: false },
+  f16: { type: 'f16', isDynamic: false },
+  int8: { type: 'int8', isDynamic: false },
+  int4: { type: 'int4', isDynamic: true },
+  dynamic: { type: 'f32', isDynamic: true },
+};
 
-const ofKind = (kind: (typeof KINDS)[number]): Model[] =>
+const ofKind = (kind: string): Model[] =>
   (Object.keys(CALLS) as Phase[]).flatMap((phase) =>
-    CALLS[phase].map((size) => ({
-      name: `${kind}:${phase}-${size}`,
-      ...{ type: kind === 'dynamic' ? 'f32' : kind, isDynamic: kind === 'dynamic', phase, size },
-    })),
+    CALLS[phase].map((size) => ({ name: `${kind}:${phase}-${size}`, ...KINDS[kind]!, phase, size })),
   );
 
-const GROUPS = new Map<string, readonly Model[]>(KINDS.map((kind) => [kind, ofKind(kind)]));
+const GROUPS = new Map<string, readonly Model[]>(Object.keys(KINDS).map((kind) => [kind, ofKind(kind)]));
 const ALL = [...GROUPS.values()].flat();
 
 /**

@@ -59,6 +59,49 @@ def linear(inputs, outputs, gain=1.0):
     return layer
 
 
+# Weights of a block of 4 bits.
+BLOCK = 32
+
+
+def in_blocks(weight):
+    """Weights [n, k] as integers of 4 bits [n, k / BLOCK, BLOCK], with a factor and a zero point of each block [n, k / BLOCK, 1]."""
+    blocks = weight.detach().reshape(weight.shape[0], -1, BLOCK)
+    low, high = blocks.amin(-1, keepdim=True), blocks.amax(-1, keepdim=True)
+    factors = (high - low) / 15
+    zeros = (-low / factors).round().clamp(0, 15)
+    return (blocks / factors + zeros).round().clamp(0, 15).to(torch.uint8), factors, zeros
+
+
+def in_bytes(integers):
+    """Pairs of integers of 4 bits along the last dimension, the first in the lower half."""
+    return integers[..., ::2] | integers[..., 1::2] << 4
+
+
+class BlockLinear(nn.Module):
+    """A linear layer with weights of 4 bits."""
+
+    def __init__(self, layer):
+        super().__init__()
+        integers, factors, zeros = in_blocks(layer.weight)
+        self.register_buffer("stored", in_bytes(integers.flatten(1)))
+        self.register_buffer("factors", factors)
+        self.register_buffer("zeros", zeros)
+
+    def forward(self, x):
+        halves = torch.stack([self.stored & 15, self.stored >> 4], -1)
+        integers = halves.reshape(*self.factors.shape[:2], BLOCK).to(x.dtype)
+        return functional.linear(x, ((integers - self.zeros) * self.factors).flatten(1))
+
+
+def store_in_4_bits(module):
+    """Replaces all linear layers of a module."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(module, name, BlockLinear(child))
+        else:
+            store_in_4_bits(child)
+
+
 class Layer(nn.Module):
     def __init__(self, sizes):
         super().__init__()

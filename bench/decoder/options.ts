@@ -7,7 +7,7 @@ import { DEFAULT_SIZES, TINY_SIZES, type Sizes } from './models.ts';
 const USAGE = `usage: npm run bench:decoder -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all]
                              [--layers N] [--width N] [--heads N] [--vocabulary N] [--tiny] [--json FILE] [--resume]
 
-  MODEL      a call, such as f32:prefill-128 or int8:decode-1, or all calls of a kind: f32 (default), f16, int8, dynamic
+  MODEL      a call, such as f32:prefill-128 or int8:decode-1, or all calls of a kind: f32 (default), f16, int8, int4, dynamic
   --budget   seconds of tuning per call (default 60)
   --rounds   most rounds of timing; slow calls get fewer (default 15)
   --threads  1, or all threads of this machine (default 1), also for the peers

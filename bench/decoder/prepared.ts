@@ -37,7 +37,7 @@ export async function prepare(model: Model, sizes: Sizes, python: string): Promi
   const onnx = join(own, 'model.onnx');
   const common = { onnx, inputs, original: null, rowSize: sizes.vocabulary };
   if (model.isDynamic) {
-    const { program, weights } = await exportDynamic(folder, numbers, python);
+    const { program, weights } = await exportDynamic(join(folder, type), type, numbers, python);
     const flags = [`--parameters=model=${weights}`];
     const dim = phase === 'prefill' ? `prefill.arg0.0=1 prefill.arg0.1=${size}` : `decode.arg*.0=${size}`;
     const settings = { DIM: dim, INPUT: `parameters=model=@${weights}` };
@@ -49,13 +49,14 @@ export async function prepare(model: Model, sizes: Sizes, python: string): Promi
 }
 
 /** Paths of the program of both functions with dynamic sizes, and of its weights. */
-async function exportDynamic(folder: string, numbers: readonly string[], python: string) {
+async function exportDynamic(folder: string, type: string, numbers: readonly string[], python: string) {
   const program = join(folder, 'decoder.mlir');
+  mkdirSync(folder, { recursive: true });
   if (!existsSync(program)) {
     const turbine = await openPython('.venv-turbine', turbineRequirements, 'iree-turbine');
     // It has no torch of its own, which takes 7 GB.
     const [torch] = globSync(join(python, '../../lib/python*/site-packages'));
-    const argv = ['-W', 'ignore', script('turbine.py'), folder, ...numbers];
+    const argv = ['-W', 'ignore', script('turbine.py'), folder, type, ...numbers];
     await runPython(turbine, argv, 'iree-turbine', { PYTHONPATH: torch! });
   }
   return { program, weights: join(folder, 'decoder.irpa') };

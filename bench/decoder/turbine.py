@@ -1,4 +1,5 @@
-"""Exports a decoder with dynamic sizes by iree-turbine: `turbine.py FOLDER LAYERS WIDTH HEADS VOCABULARY`. It writes to FOLDER:
+"""Exports a decoder with dynamic sizes by iree-turbine: `turbine.py FOLDER TYPE LAYERS WIDTH HEADS VOCABULARY`.
+TYPE is `f32`, or `int4` for linear layers of 4 bits. It writes to FOLDER:
 - decoder.mlir with two functions: `prefill` with any batch and sequence, `decode` with any batch
 - decoder.irpa, the weights: parameters of the scope `model`
 """
@@ -9,13 +10,15 @@ from pathlib import Path
 import torch
 from iree.turbine import aot
 
-from network import CAPACITY, Decoder, Sizes
+from network import CAPACITY, Decoder, Sizes, store_in_4_bits
 
 MOST_BATCH = 16
 
 
-def export(folder, sizes):
+def export(folder, type, sizes):
     decoder = Decoder(sizes).eval()
+    if type == "int4":
+        store_in_4_bits(decoder)
     batch = torch.export.Dim("batch", min=1, max=MOST_BATCH)
     sequence = torch.export.Dim("sequence", min=1, max=CAPACITY)
     # Sizes of 0 and 1 would count as static.
@@ -41,5 +44,5 @@ def export(folder, sizes):
 
 
 if __name__ == "__main__":
-    folder, *sizes = sys.argv[1:]
-    export(Path(folder), Sizes(*map(int, sizes)))
+    folder, type, *sizes = sys.argv[1:]
+    export(Path(folder), type, Sizes(*map(int, sizes)))

@@ -1,6 +1,6 @@
 // Bodies of generic operations as steps: one operation after another, each on elements of the inputs or on results of earlier steps.
 import { isIntegerWithin } from '../system/data.ts';
-import { isFloat, isSimpleType } from '../workload/element-type.ts';
+import { elementBits, isFloat, isInteger, isSimpleType } from '../workload/element-type.ts';
 import { withoutLocations } from '../compiler/locations.ts';
 
 export interface Step {
@@ -108,6 +108,19 @@ export function bodyText(
 }
 
 export const isConversion = (name: string): boolean => CONVERSIONS.includes(name);
+
+/** Whether steps have the types that their operations take. */
+export function areTyped({ types, steps }: Body): boolean {
+  const all = [...types, ...steps.map(({ type }) => type)];
+  return steps.every(({ name, of, type }) => {
+    const from = of.map((one) => all[one]!);
+    if (!isConversion(name)) return isFloat(type) && from.every((one) => one === type);
+    const [isOfFloats, isToFloats] = [name === 'arith.extf', /f$|tofp$/.test(name)];
+    const isOf = isOfFloats ? isFloat(from[0]!) : isInteger(from[0]!);
+    const isTo = isToFloats ? isFloat(type) : isInteger(type);
+    return isOf && isTo && (isOfFloats !== isToFloats || elementBits(type) > elementBits(from[0]!));
+  });
+}
 
 /** Whether a body adds products of its two inputs to the result, as floats. Products may be widened before they are added. */
 export function isSumOfProducts({ types, steps }: Body): boolean {

@@ -1,7 +1,6 @@
 // Operations that can have other forms, and the registry of their kinds.
 import type { Operation } from 'mlir-parser-ts';
 import { attentions, type Attention } from './attention.ts';
-import { blockProducts, type BlockProduct } from './block-product.ts';
 import { broadcasts, type Broadcast } from './broadcast.ts';
 import { concats, type Concat } from './concat.ts';
 import type { Convolution } from './convolution.ts';
@@ -23,7 +22,6 @@ export type Replaceable =
   | IntegerProduct
   | PackedProduct
   | StoredProduct
-  | BlockProduct
   | Rounding
   | Attention
   | Concat
@@ -38,7 +36,6 @@ const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   integerProducts,
   packedProducts,
   storedProducts,
-  blockProducts,
   roundings,
   concats,
   broadcasts,

@@ -2,7 +2,7 @@
 // Each weight is cut out of its word where it is, as an integer that is too large by a power of two, and the element that it multiplies is smaller
 // by that power. So a vector of weights takes three instructions: to cut out, to convert, to multiply and add.
 import { elementBits } from '../workload/element-type.ts';
-import { tensorText, type Tensor } from '../workload/tensor.ts';
+import { tensorText } from '../workload/tensor.ts';
 import { configurationText, MOST_WORKGROUPS, type Packing } from './packing.ts';
 import { splitRows } from './parts.ts';
 import { MOST_IN_WORKGROUP, stripOf } from './strips.ts';
@@ -21,7 +21,7 @@ export interface Blocks {
   /** (n, groups, block), integers. Signed ones count from the least one, as if they were unsigned. */
   readonly weights: Value;
   /** Of the integers: their type may have more. */
-  readonly bits: 4 | 8;
+  readonly bits: number;
   readonly isUnsigned: boolean;
   /** (groups, n), floats: what is subtracted from each weight of a block. */
   readonly zeros: Value | null;
@@ -32,7 +32,7 @@ export interface Blocks {
 }
 
 /** Whether there are several words in a block, and several blocks: the compiler drops loops of one step, and with them the configuration. */
-export function areInWords({ shape }: Tensor, bits: number): boolean {
+export function areInWords(shape: readonly number[], bits: number): boolean {
   const perWord = WORD.bits / bits;
   return shape[1]! > 1 && shape[2]! % perWord === 0 && shape[2]! > perWord;
 }

@@ -2,6 +2,7 @@
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { chooseForms } from '../../src/form/choose.ts';
+import type { StoredProduct } from '../../src/form/stored-product.ts';
 import { isRewritable, readRewritables, rewritableKey } from '../../src/form/rewritable.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
@@ -111,37 +112,46 @@ const read = (text: string) => {
 };
 
 const cases: [Case, string][] = [
-  [{ batch: 1 }, `dequantized product 1x1x${K}xf32,${K}x${N}xi8 by columns->1x1x${N}xf32`],
+  [
+    { batch: 1 },
+    `1x1x${K}xf32,${K}x${N}xi8(d0, d1),${N}xf32(d1) by dequantize signed of 8 bits->1x1x${N}xf32`,
+  ],
   [
     { rows: 7, isUnsigned: true, zero: 131 },
-    `dequantized product 7x${K}xf32,${K}x${N}xui8 by columns around i8->7x${N}xf32`,
+    `7x${K}xf32,${K}x${N}xi8(d0, d1),${N}xf32(d1),${N}xi8(d1) by dequantize unsigned of 8 bits->7x${N}xf32`,
   ],
   [
     { rows: 3, isTransposed: true, spelling: 'scaled' },
-    `scaled product 3x${K}xf32,${N}x${K}xi8 transposed by columns->3x${N}xf32`,
+    `3x${K}xf32,${N}x${K}xi8(d0, d1) by sitofp 0 f32; (d0, d1),${N}x1xf32(d0, 0) by mulf 0 1 f32 transposed of 8 bits->3x${N}xf32`,
   ],
   [
     { rows: 2, batch: 3, isTransposed: true, zero: -9 },
-    `dequantized product 3x2x${K}xf32,${N}x${K}xi8 transposed by columns around i8->3x2x${N}xf32`,
+    `3x2x${K}xf32,${N}x${K}xi8(d0, d1),${N}xf32(d0),${N}xi8(d0) by dequantize signed transposed of 8 bits->3x2x${N}xf32`,
   ],
-  [{ isByColumn: false }, `dequantized product 1x${K}xf32,${K}x${N}xi8->1x${N}xf32`],
+  [{ isByColumn: false }, `1x${K}xf32,${K}x${N}xi8(d0, d1),f32() by dequantize signed of 8 bits->1x${N}xf32`],
   [
     { rows: 14, isByColumn: false, isUnsigned: true, zero: 3 },
-    `dequantized product 14x${K}xf32,${K}x${N}xui8 around i64->14x${N}xf32`,
+    `14x${K}xf32,${K}x${N}xi8(d0, d1),f32(),i64() by dequantize unsigned of 8 bits->14x${N}xf32`,
   ],
-  [{ rows: 2, spelling: 'scaled' }, `scaled product 2x${K}xf32,${K}x${N}xi8 by columns->2x${N}xf32`],
+  [
+    { rows: 2, spelling: 'scaled' },
+    `2x${K}xf32,${K}x${N}xi8(d0, d1) by sitofp 0 f32; (d0, d1),${N}xf32(d1) by mulf 0 1 f32 of 8 bits->2x${N}xf32`,
+  ],
   [
     { rows: 3, isUnsigned: true, isTransposed: true, spelling: 'widened' },
-    `widened product 3x${K}xf32,${N}x${K}xui8 transposed->3x${N}xf32`,
+    `3x${K}xf32,${N}x${K}xi8(d0, d1) by uitofp 0 f32 transposed of 8 bits->3x${N}xf32`,
   ],
-  [{ type: 'bf16', spelling: 'widened' }, `widened product 1x${K}xf32,${K}x${N}xbf16->1x${N}xf32`],
+  [
+    { type: 'bf16', spelling: 'widened' },
+    `1x${K}xf32,${K}x${N}xbf16(d0, d1) by extf 0 f32 of 16 bits->1x${N}xf32`,
+  ],
 ];
 test.each(casesOfTier(cases, 2))(
   'a product with weights of 8 bits %o has equal results',
   async (own, key) => {
     const text = program(own);
     const products = read(text);
-    expect(products.map(rewritableKey)).toEqual([key]);
+    expect(products.map(rewritableKey)).toEqual([`stored product ${key}`]);
     expect(products.every(isRewritable)).toBe(true);
     for (const packing of ['6x16', '6x64'] as const) {
       const choices = chooseForms(products, { stored: packing });
@@ -173,23 +183,35 @@ test('other dequantized values stay as written', () => {
 });
 
 test('every field is checked, because all are written into MLIR', () => {
-  const [own] = read(program());
+  const [own] = read(program()) as [StoredProduct];
+  const [stage] = own.stages as [StoredProduct['stages'][number]];
   const tensor = (shape: readonly number[], elementType = 'f32') => ({ shape, elementType });
+  const inputs = (...all: ReturnType<typeof tensor>[]) => ({ stages: [{ ...stage, inputs: all }] });
+  const [weights, steps] = [tensor([K, N], 'i8'), tensor([N])];
+  expect(isRewritable({ ...own, ...inputs(weights, steps) })).toBe(true);
   for (const change of [
     { name: 'linalg.matvec' },
-    { name: 'linalg.batch_matmul' },
     { lhs: tensor([1, K + 1]) },
     { lhs: tensor([1, K], 'f16') },
-    { weights: tensor([K, N]) },
-    { weights: tensor([K, N - 1], 'i8') },
     { result: tensor([2, N]) },
     { isTransposed: true },
-    { isUnsigned: 'yes' },
-    { isByColumn: null },
-    { zero: 'i4' },
-    { spelling: 'widened' },
-    { spelling: 'float' },
-    { weights: tensor([K, N], 'f16') },
+    { isTransposed: 'no' },
+    { bits: 4 },
+    { sum: [{ name: 'arith.mulf', of: [0, 1], type: 'f32' }] },
+    inputs(tensor([K, N]), steps),
+    inputs(tensor([K, N], 'f16'), steps),
+    inputs(tensor([K, N - 1], 'i8'), steps),
+    inputs(weights, tensor([N], 'f16')),
+    inputs(weights, tensor([N - 1])),
+    inputs(weights, steps, tensor([N], 'i8')),
+    inputs(steps, weights),
+    { stages: [{ ...stage, maps: ['d0, d1', 'd0'] }] },
+    { stages: [{ ...stage, maps: ['d0, d1', 'd1)>'] }] },
+    { stages: [{ ...stage, maps: ['d1, d0', 'd1'] }] },
+    { stages: [{ ...stage, steps: 'half' }] },
+    { stages: [{ ...stage, steps: [] }] },
+    { stages: [stage, stage] },
+    { stages: [] },
   ])
     expect(isRewritable({ ...own, ...change }), JSON.stringify(change)).toBe(false);
 });

@@ -1,7 +1,7 @@
 // Products with weights in blocks read words of weights.
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
-import type { BlockProduct } from '../../src/form/block-product.ts';
+import type { StoredProduct } from '../../src/form/stored-product.ts';
 import { chooseForms } from '../../src/form/choose.ts';
 import { isRewritable, readRewritables, rewritableKey } from '../../src/form/rewritable.ts';
 import { casesOfTier } from '../support/needs.ts';
@@ -201,7 +201,7 @@ test('halves of bytes that a program cuts out have 4 bits', async () => {
   const text = exported(2);
   const products = read(text);
   expect(products.map(rewritableKey)).toEqual([
-    expect.stringMatching(/^product of blocks 1x2x192xf32,136x6x32xi8,.* of 4 bits->1x2x136xf32 /),
+    expect.stringMatching(/^stored product 1x2x192xf32,136x6x32xi8.* of 4 bits->1x2x136xf32$/),
   ]);
   const choices = chooseForms(products, { stored: '6x64' });
   const { written, formed } = await resultsOf(
@@ -230,10 +230,10 @@ test('other products stay as written', () => {
 });
 
 test('every field is checked, because all are written into MLIR', () => {
-  const [own] = read(program({ isUnsigned: true, more: 'offset' })) as [BlockProduct];
-  const [stage] = own.stages as [BlockProduct['stages'][number]];
+  const [own] = read(program({ isUnsigned: true, more: 'offset' })) as [StoredProduct];
+  const [stage] = own.stages as [StoredProduct['stages'][number]];
   const tensor = (shape: readonly number[], elementType = 'f32') => ({ shape, elementType });
-  const [first, ...steps] = stage.steps;
+  const [first, ...steps] = stage.steps as Exclude<typeof stage.steps, string>;
   for (const change of [
     { name: 'product' },
     { bits: 2 },
@@ -248,7 +248,9 @@ test('every field is checked, because all are written into MLIR', () => {
     { stages: [] },
     { stages: [stage, stage] },
     { stages: [{ ...stage, inputs: stage.inputs.slice(1) }] },
+    { stages: [{ ...stage, maps: stage.maps.map(() => 'd0, d1, d2') }] },
     { stages: [{ ...stage, inputs: stage.inputs.map(() => tensor([N, GROUPS, 1])) }] },
+    { stages: [{ ...stage, steps: 'signed' }] },
     { stages: [{ ...stage, steps: [{ ...first, name: 'arith.uitofp"' }, ...steps] }] },
     { stages: [{ ...stage, steps: [{ ...first, of: [9] }, ...steps] }] },
     { stages: [{ ...stage, steps: [{ ...first, type: 'f32)' }, ...steps] }] },
@@ -260,7 +262,7 @@ test('every field is checked, because all are written into MLIR', () => {
 test.each(casesOfTier(cases, 2))('a product with weights in blocks %o has equal results', async (own) => {
   const text = program(own);
   const products = read(text);
-  expect(products.map(rewritableKey).join()).toMatch(/^product of blocks /);
+  expect(products.map(rewritableKey).join()).toMatch(/^stored product /);
   expect(products.every(isRewritable)).toBe(true);
   for (const packing of ['6x16', '6x64'] as const) {
     const choices = chooseForms(products, { stored: packing });
