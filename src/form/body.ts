@@ -2,6 +2,7 @@
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits, isFloat, isInteger, isSimpleType } from '../workload/element-type.ts';
 import { withoutLocations } from '../compiler/locations.ts';
+import type { Value } from './text.ts';
 
 export interface Step {
   /** Such as `arith.mulf`. */
@@ -136,4 +137,43 @@ export function isSumOfProducts({ types, steps }: Body): boolean {
     sum?.name === 'arith.addf' &&
     [...sum.of].sort((a, b) => a - b).join() === `2,${last}`
   );
+}
+
+/** Writes the body of a generic operation on f32. */
+export class FloatBody {
+  readonly inputs: Value[] = [];
+  /** Results of the indexing map of each input. */
+  readonly maps: string[] = [];
+  readonly lines: string[] = [];
+
+  /** A further input. Returns the name of its element. */
+  input(value: Value, map: string): string {
+    this.maps.push(map);
+    return `%x${this.inputs.push(value) - 1}`;
+  }
+
+  /** The same, as f32. @param isUnsigned of integers */
+  float(value: Value, map: string, isUnsigned = false): string {
+    const name = this.input(value, map);
+    const { elementType } = value;
+    if (elementType === 'f32') return name;
+    const how = isFloat(elementType) ? 'extf' : isUnsigned ? 'uitofp' : 'sitofp';
+    return this.define(`arith.${how} ${name} : ${elementType} to f32`);
+  }
+
+  /** @param text of an operation, without the name of its result, which is returned */
+  define(text: string): string {
+    const name = `%e${this.lines.length}`;
+    this.lines.push(`${name} = ${text}`);
+    return name;
+  }
+
+  /** @param name such as `mulf` */
+  combine(name: string, one: string, other: string): string {
+    return this.define(`arith.${name} ${one}, ${other} : f32`);
+  }
+
+  constant(value: number, type = 'f32'): string {
+    return this.define(`arith.constant ${type === 'f32' ? value.toFixed(1) : value} : ${type}`);
+  }
 }

@@ -5,9 +5,9 @@ import { VALUE } from '../compiler/symbol.ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
-import { elementBits, isFloat, isNarrowFloat } from '../workload/element-type.ts';
+import { elementBits, isNarrowFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { areSteps, areTyped, bodyIn, bodyText, isSumOfProducts, type Step } from './body.ts';
+import { areSteps, areTyped, bodyIn, bodyText, FloatBody, isSumOfProducts, type Step } from './body.ts';
 import { isHalfByte, type Definitions } from './constants.ts';
 import type { ReplaceableKind } from './form.ts';
 import {
@@ -148,44 +148,31 @@ function inRegisters(
   const product = packedProduct(writer, [lhs, signed], isTransposed, result, packing);
   const loops = result.shape.map((_, d) => `d${d}`);
   const [all, rows] = [loops.join(', '), loops.slice(0, -1).join(', ')];
-  const more: { readonly map: string; readonly value: Value }[] = [];
-  const inputOf = (map: string, value: Value): string => {
-    more.push({ map, value });
-    return `%x${more.length}`;
-  };
-  const body: string[] = [];
-  /** A value of each column, or of all, as f32. */
-  const partOf = ({ input, isUnsigned: isPositive }: Part): string => {
+  const body = new FloatBody();
+  /** A value of each column, or of all. */
+  const valueOf = ({ input, isUnsigned: isPositive }: Part): string => {
     const own = operands[1 + input]!;
-    const isScalar = own.shape.length === 0;
-    const tensor = isScalar
-      ? writer.define(own, `tensor.from_elements ${own.name} : ${tensorText(own)}`)
-      : writer.reshape(own, [elementsOf(own.shape)]);
-    const name = inputOf(isScalar ? '' : loops.at(-1)!, tensor);
-    if (own.elementType === WIDE) return name;
-    const how = isFloat(own.elementType) ? 'extf' : isPositive ? 'uitofp' : 'sitofp';
-    body.push(`${name}_wide = arith.${how} ${name} : ${own.elementType} to ${WIDE}`);
-    return `${name}_wide`;
+    if (own.shape.length > 0)
+      return body.float(writer.reshape(own, [elementsOf(own.shape)]), loops.at(-1)!, isPositive);
+    const one = writer.define(own, `tensor.from_elements ${own.name} : ${tensorText(own)}`);
+    return body.float(one, '', isPositive);
   };
-  let last = '%x0';
-  const combine = (name: string, one: string, other: string): string => {
-    const next = `%r${body.length}`;
-    body.push(`${next} = arith.${name} ${one}, ${other} : ${WIDE}`);
-    return next;
-  };
+  let last = body.input(product, all);
   // Zero points and offsets multiply the sum of a row.
-  const sums = isUnsigned || zero !== null || offset !== null ? inputOf(rows, sumsOfRows(writer, lhs)) : '';
+  const hasSums = isUnsigned || zero !== null || offset !== null;
+  const sum = hasSums ? body.input(sumsOfRows(writer, lhs), rows) : '';
+  const addTimes = (one: string) => {
+    last = body.combine('addf', last, body.combine('mulf', sum, one));
+  };
   if (isUnsigned || zero !== null) {
-    body.push(`%moved = arith.constant ${isUnsigned ? -HALF : 0}.0 : ${WIDE}`);
-    const moved = zero === null ? '%moved' : combine('addf', partOf(zero), '%moved');
-    last = combine('subf', last, combine('mulf', sums, moved));
+    const half = body.constant(isUnsigned ? HALF : 0);
+    addTimes(zero === null ? half : body.combine('subf', half, valueOf(zero)));
   }
-  if (factor !== null) last = combine('mulf', last, partOf(factor));
-  if (offset !== null) last = combine('addf', last, combine('mulf', sums, partOf(offset)));
-  if (body.length === 0) return writer.add(product, into);
+  if (factor !== null) last = body.combine('mulf', last, valueOf(factor));
+  if (offset !== null) addTimes(valueOf(offset));
+  if (body.lines.length === 0) return writer.add(product, into);
   const scaled = writer.generic({
-    ...{ loops: all, maps: [all, ...more.map(({ map }) => map), all], body, gives: last },
-    inputs: [product, ...more.map(({ value }) => value)],
+    ...{ loops: all, maps: [...body.maps, all], inputs: body.inputs, body: body.lines, gives: last },
     into: writer.empty(result),
   });
   return writer.add(scaled, into);
@@ -234,7 +221,7 @@ function inWords(
 
 /** The operation as the program has it. */
 function writtenStored(product: StoredProduct): Written {
-  const { lhs, stages, isTransposed, sum, result } = product;
+  const { lhs, stages, isTransposed, bits, sum, result } = product;
   const writer = new Writer();
   const inputs = inputsOf(stages).map((one, i) => ({ ...one, name: `%input${i}` }));
   const [rows, into] = [
@@ -264,20 +251,29 @@ function writtenStored(product: StoredProduct): Written {
         });
   const list = listed(operands);
   const own = { operands, list, before: writer.text, operation, type };
-  return inputs.some(({ elementType }) => elementType === 'i4') ? { ...own, alone: ofBytes(own) } : own;
+  return bits === 4 ? { ...own, alone: ofBytes(own, inputs[weightsAt(stages)]!) } : own;
 }
 
 const listed = (operands: readonly Value[]): string =>
   operands.map((one) => `${one.name}: ${typeText(one)}`).join(', ');
 
 /** A function whose weights of 4 bits arrive as bytes: files of values have no narrower ones. */
-function ofBytes({ operands, before = '', operation }: Pick<Written, 'operands' | 'operation' | 'before'>) {
-  const stored = operands.find(({ elementType }) => elementType === 'i4')!;
-  const bytes = { name: '%bytes', elementType: 'i8', shape: stored.shape.with(-1, stored.shape.at(-1)! / 2) };
-  const cast = `${stored.name} = flow.tensor.bitcast ${bytes.name} : ${tensorText(bytes)} -> ${tensorText(stored)}`;
+function ofBytes(
+  { operands, before = '', operation }: Pick<Written, 'operands' | 'operation' | 'before'>,
+  weights: Value,
+) {
+  const isNarrow = weights.elementType === 'i4';
+  const last = weights.shape.at(-1)!;
+  const shape = weights.shape.with(-1, isNarrow ? last / 2 : last);
+  const bytes = { name: '%bytes', elementType: 'i8', shape };
+  const [from, type] = [tensorText(bytes), tensorText(weights)];
+  const made = isNarrow
+    ? `${weights.name} = flow.tensor.bitcast %bytes : ${from} -> ${type}`
+    : `%low = arith.constant dense<15> : ${type}
+    ${weights.name} = arith.andi %bytes, %low : ${type}`;
   return {
-    operands: operands.map((one) => (one === stored ? bytes : one)),
-    body: `${cast}\n${before}\n  %0 = ${operation}`,
+    operands: operands.map((one) => (one === weights ? bytes : one)),
+    body: `${made}\n${before}\n  %0 = ${operation}`,
   };
 }
 

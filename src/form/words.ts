@@ -3,6 +3,7 @@
 // by that power. So a vector of weights takes three instructions: to cut out, to convert, to multiply and add.
 import { elementBits } from '../workload/element-type.ts';
 import { tensorText } from '../workload/tensor.ts';
+import { FloatBody } from './body.ts';
 import { configurationText, MOST_WORKGROUPS, type Packing } from './packing.ts';
 import { splitRows } from './parts.ts';
 import { MOST_IN_WORKGROUP, stripOf } from './strips.ts';
@@ -43,119 +44,28 @@ export function areInWords(shape: readonly number[], bits: number): boolean {
  */
 export function productOfWords(
   writer: Writer,
-  { rows, weights, bits, isUnsigned, ...ofBlocks }: Blocks,
+  blocks: Blocks,
   shape: readonly number[],
   packing: Packing,
 ): Value {
-  const [m, groups, block] = rows.shape as [number, number, number];
-  const n = weights.shape[0]!;
-  const perWord = WORD.bits / bits;
-  const words = block / perWord;
+  const m = blocks.rows.shape[0]!;
+  const n = blocks.weights.shape[0]!;
   const columns = stripOf(packing.columns, n);
   const count = Math.ceil(n / columns);
-  // Along the words of a block first, so that no step of the inner loop reads the factors of the step before: the compiler would keep these as scalars.
-  const inStrips = (value: Value, before: readonly number[]) => {
-    const padded = writer.pad(
-      value,
-      [...before.map(() => 0), 0],
-      [...before.map(() => 0), count * columns - n],
-    );
-    const outer = before.map((_, d) => [d]);
-    const split = writer.expand(
-      padded,
-      [...outer, [before.length, before.length + 1]],
-      [...before, count, columns],
-    );
-    const inner = before.map((_, d) => d);
-    return writer.settle(writer.transpose(split, [before.length, ...inner, before.length + 1]));
-  };
-  const stored = wordsOf(writer, weights, bits);
-  const strips = inStrips(
-    writer.transpose(isUnsigned ? stored : withFlippedSigns(writer, stored, bits), [2, 1, 0]),
-    [words, groups],
-  );
-  const values = [ofBlocks.factors, ofBlocks.zeros, ofBlocks.offsets].map((one) =>
-    one === null ? null : inStrips(one, [groups]),
-  );
-  const { elements, sums } = elementsOf(
-    writer,
-    writer.expand(rows, [[0], [1], [2, 3]], [m, groups, words, perWord]),
-    bits,
-  );
-  const body = Array.from({ length: perWord }, (_, i) => {
-    const [cut, convert] =
-      i === perWord - 1
-        ? [`%c${i} = arith.shrui %x${perWord}, %b${i} : i32`, `arith.constant ${bits * i} : i32`]
-        : [
-            `%c${i} = arith.andi %x${perWord}, %b${i} : i32`,
-            `arith.constant ${(2 ** bits - 1) * 2 ** (bits * i)} : i32`,
-          ];
-    return [
-      `%b${i} = ${convert}`,
-      cut,
-      `%f${i} = arith.sitofp %c${i} : i32 to ${FLOAT}`,
-      `%p${i} = arith.mulf %f${i}, %x${i} : ${FLOAT}`,
-      ...(i === 0 ? [] : [`%t${i} = arith.addf ${i === 1 ? '%p0' : `%t${i - 1}`}, %p${i} : ${FLOAT}`]),
-    ];
-  }).flat();
-  const inputs: { readonly value: Value; readonly map: readonly string[]; readonly ofRows: boolean }[] = [];
-  /** The name of a further input of the body, as f32. */
-  const add = (value: Value, ofRows: boolean): string => {
-    const name = `%x${perWord + 1 + inputs.length}`;
-    inputs.push({ value, ofRows, map: ofRows ? ['w', 'g'] : ['s', 'g', 'c'] });
-    if (value.elementType === FLOAT) return name;
-    body.push(`${name}_wide = arith.extf ${name} : ${value.elementType} to ${FLOAT}`);
-    return `${name}_wide`;
-  };
-  const [factors, zeros, offsets] = values as [Value, Value | null, Value | null];
-  const hasSums = !isUnsigned || zeros !== null || offsets !== null;
-  const sum = hasSums ? add(sums(), true) : '';
-  let last = `%t${perWord - 1}`;
-  if (!isUnsigned) {
-    body.push(
-      `%half = arith.constant ${2 ** (bits - 1)}.0 : ${FLOAT}`,
-      `%h = arith.mulf ${sum}, %half : ${FLOAT}`,
-      `%centred = arith.subf ${last}, %h : ${FLOAT}`,
-    );
-    last = '%centred';
-  }
-  if (zeros !== null) {
-    const zero = add(zeros, false);
-    body.push(`%z = arith.mulf ${sum}, ${zero} : ${FLOAT}`, `%moved = arith.subf ${last}, %z : ${FLOAT}`);
-    last = '%moved';
-  }
-  const factor = add(factors, false);
-  const offset = offsets === null ? null : add(offsets, false);
-  body.push(
-    `%scaled = arith.mulf ${last}, ${factor} : ${FLOAT}`,
-    // A sum of products that ends in a multiplication would become another operation, whose code is scalar.
-    offset === null ? `%o = arith.constant 0.0 : ${FLOAT}` : `%o = arith.mulf ${sum}, ${offset} : ${FLOAT}`,
-    `%added = arith.addf %scaled, %o : ${FLOAT}`,
-    `%sum = arith.addf %out, %added : ${FLOAT}`,
-  );
   // The compiler drops a loop over one row.
   const own = m > 1 ? [0] : [];
-  const mapOf = (...loops: string[]) => [...own.map(() => 'm'), ...loops].join(', ');
-  const flat = (value: Value) => (m > 1 ? value : writer.collapse(value, [[0, 1], [2]]));
-  const ofStrips = Math.ceil(count / MOST_WORKGROUPS);
+  const row = own.map(() => 'm, ').join('');
+  const { body, gives } = bodyOf(writer, blocks, columns, row);
+  // Along the words of a block first: of factors that stay the same in the inner loop, the compiler would make scalars.
   const product = writer.generic({
-    loops: mapOf('s', 'c', 'w', 'g'),
-    maps: [
-      ...elements.map(() => mapOf('w', 'g')),
-      's, w, g, c',
-      ...inputs.map(({ map, ofRows }) => (ofRows ? mapOf(...map) : map.join(', '))),
-      mapOf('s', 'c'),
-    ],
-    inputs: [
-      ...elements.map(flat),
-      strips,
-      ...inputs.map(({ value, ofRows }) => (ofRows ? flat(value) : value)),
-    ],
+    loops: `${row}s, c, w, g`,
+    maps: [...body.maps, `${row}s, c`],
+    inputs: body.inputs,
     into: writer.zeros({ elementType: FLOAT, shape: [...own.map(() => m), count, columns] }),
-    ...{ body, gives: '%sum' },
+    ...{ body: body.lines, gives },
     configuration: configurationText(
       [
-        [...own.map(() => Math.min(m, MOST_IN_WORKGROUP)), ofStrips, 0, 0, 0],
+        [...own.map(() => Math.min(m, MOST_IN_WORKGROUP)), Math.ceil(count / MOST_WORKGROUPS), 0, 0, 0],
         [...own.map(() => Math.min(m, MOST_ROWS)), 1, columns, 0, 0],
         [...own, 0, 0, 1, 1],
       ],
@@ -167,16 +77,74 @@ export function productOfWords(
   return splitRows(writer, whole, shape);
 }
 
-/** Integers (n, groups, block) as words (n, groups, words). */
-function wordsOf(writer: Writer, value: Value, bits: number): Value {
+/**
+ * Multiplies the weights of one word, and adds the products to the result.
+ * @param row the loop over rows in the maps; empty for a single row
+ */
+function bodyOf(writer: Writer, blocks: Blocks, columns: number, row: string) {
+  const { rows, weights, bits, isUnsigned } = blocks;
+  const [m, groups, block] = rows.shape as [number, number, number];
+  const perWord = WORD.bits / bits;
+  const words = block / perWord;
+  const body = new FloatBody();
+  const ofRows = (value: Value) =>
+    body.input(m > 1 ? value : writer.collapse(value, [[0, 1], [2]]), `${row}w, g`);
+  const ofBlock = (value: Value) => body.float(inStrips(writer, value, columns), 's, g, c');
+  const { elements, sums } = elementsOf(
+    writer,
+    writer.expand(rows, [[0], [1], [2, 3]], [m, groups, words, perWord]),
+    bits,
+  );
+  const stored = writer.transpose(wordsOf(writer, weights, bits, isUnsigned), [2, 1, 0]);
+  const factorsOfWord = elements.map(ofRows);
+  const word = body.input(inStrips(writer, stored, columns), 's, w, g, c');
+  const products = factorsOfWord.map((element, i) => {
+    const isLast = i === perWord - 1;
+    const by = body.constant(isLast ? bits * i : (2 ** bits - 1) * 2 ** (bits * i), WORD.elementType);
+    const cut = body.define(`arith.${isLast ? 'shrui' : 'andi'} ${word}, ${by} : ${WORD.elementType}`);
+    const float = body.define(`arith.sitofp ${cut} : ${WORD.elementType} to ${FLOAT}`);
+    return body.combine('mulf', float, element);
+  });
+  let sum = products.reduce((all, one) => body.combine('addf', all, one));
+  const hasSums = !isUnsigned || blocks.zeros !== null || blocks.offsets !== null;
+  const ofWord = hasSums ? ofRows(sums()) : '';
+  const subtract = (one: string) => {
+    sum = body.combine('subf', sum, body.combine('mulf', ofWord, one));
+  };
+  if (!isUnsigned) subtract(body.constant(2 ** (bits - 1)));
+  if (blocks.zeros !== null) subtract(ofBlock(blocks.zeros));
+  const scaled = body.combine('mulf', sum, ofBlock(blocks.factors));
+  // A sum of products that ends in a multiplication would become another operation, whose code is scalar.
+  const offset =
+    blocks.offsets === null ? body.constant(0) : body.combine('mulf', ofWord, ofBlock(blocks.offsets));
+  return { body, gives: body.combine('addf', '%out', body.combine('addf', scaled, offset)) };
+}
+
+/** Values along columns, which are the last dimension, as settled strips: the strip is the first dimension then. */
+function inStrips(writer: Writer, value: Value, columns: number): Value {
+  const [before, n] = [value.shape.slice(0, -1), value.shape.at(-1)!];
+  const outer = before.map((_, d) => d);
+  const count = Math.ceil(n / columns);
+  const none = before.map(() => 0);
+  const padded = writer.pad(value, [...none, 0], [...none, count * columns - n]);
+  const rank = before.length;
+  const groups = [...outer.map((d) => [d]), [rank, rank + 1]];
+  const split = writer.expand(padded, groups, [...before, count, columns]);
+  return writer.settle(writer.transpose(split, [rank, ...outer, rank + 1]));
+}
+
+/** Integers (n, groups, block) as words (n, groups, words). Only unsigned ones may have fewer bits than their type. */
+function wordsOf(writer: Writer, value: Value, bits: number, isUnsigned: boolean): Value {
   const perWord = WORD.bits / bits;
   const [n, groups, block] = value.shape as [number, number, number];
   const type = { elementType: WORD.elementType, shape: [n, groups, block / perWord] };
-  if (elementBits(value.elementType) === bits)
-    return writer.define(
+  if (elementBits(value.elementType) === bits) {
+    const words = writer.define(
       type,
       `flow.tensor.bitcast ${value.name} : ${tensorText(value)} -> ${tensorText(type)}`,
     );
+    return isUnsigned ? words : withFlippedSigns(writer, words, bits);
+  }
   const places = Array.from({ length: perWord }, (_, i) => bits * i);
   const table = { elementType: WORD.elementType, shape: [perWord] };
   return writer.generic({

@@ -3,7 +3,7 @@ import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import type { StoredProduct } from '../../src/form/stored-product.ts';
 import { chooseForms } from '../../src/form/choose.ts';
-import { isRewritable, readRewritables, rewritableKey } from '../../src/form/rewritable.ts';
+import { isRewritable, kindOf, readRewritables, rewritableKey } from '../../src/form/rewritable.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
 
@@ -217,6 +217,14 @@ test('halves of bytes that a program cuts out have 4 bits', async () => {
   expect(
     read(text.replace('%c15_i8 = arith.constant 15', '%c15_i8 = arith.constant 31')).map(rewritableKey),
   ).toEqual([expect.stringContaining(' of 8 bits->')]);
+});
+
+test('files of values give integers of 4 bits only', () => {
+  const aloneOf = (text: string) => read(text).map((one) => kindOf(one).writtenOf(one).alone?.body ?? '');
+  expect(aloneOf(exported(2))).toEqual([expect.stringMatching(/dense<15>.*\n *%input0 = arith.andi %bytes/)]);
+  expect(aloneOf(program())).toEqual([
+    expect.stringMatching(/^%input1 = flow.tensor.bitcast %bytes : .*xi8> /),
+  ]);
 });
 
 test('other products stay as written', () => {
