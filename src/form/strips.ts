@@ -35,11 +35,24 @@ function columnsFor(m: number, { rows, columns }: Packing): number {
 }
 
 /** Columns of a strip: as many as wanted, or fewer, so that few of all columns are padding. */
-export function stripOf(wanted: number, n: number): number {
+export function columnsOfStrip(wanted: number, n: number): number {
   let columns = wanted;
   const isFilled = () => n > columns && Math.ceil(n / columns) * columns <= (1 + MOST_PADDING) * n;
   while (columns > STRIP && !isFilled()) columns /= 2;
   return columns;
+}
+
+/** Values along columns, which are the last dimension, as settled strips: the strip is the first dimension then. */
+export function stripsOf(writer: Writer, value: Value, columns: number): Value {
+  const [before, n] = [value.shape.slice(0, -1), value.shape.at(-1)!];
+  const outer = before.map((_, d) => d);
+  const count = Math.ceil(n / columns);
+  const none = before.map(() => 0);
+  const padded = writer.pad(value, [...none, 0], [...none, count * columns - n]);
+  const rank = before.length;
+  const groups = [...outer.map((d) => [d]), [rank, rank + 1]];
+  const split = writer.expand(padded, groups, [...before, count, columns]);
+  return writer.settle(writer.transpose(split, [rank, ...outer, rank + 1]));
 }
 
 /**
@@ -58,12 +71,13 @@ export function inStrips(
   const n = result.shape.at(-1)!;
   // Strips of 8 bits are as wide as the tile of one row: narrower ones are many streams of few bytes, which are read from memory at two thirds of
   // its rate.
-  const columns = stripOf(elementBits(rhs.elementType) > 8 ? packing.columns : columnsFor(1, packing), n);
+  const columns = columnsOfStrip(
+    elementBits(rhs.elementType) > 8 ? packing.columns : columnsFor(1, packing),
+    n,
+  );
   const count = Math.ceil(n / columns);
   const weights = isTransposed ? writer.transpose(rhs, [1, 0]) : rhs;
-  const padded = writer.pad(weights, [0, 0], [0, count * columns - n]);
-  const split = writer.expand(padded, [[0], [1, 2]], [k, count, columns]);
-  const strips = writer.settle(writer.transpose(split, [1, 0, 2]));
+  const strips = stripsOf(writer, weights, columns);
   const { elementType } = result;
   const isStored = strips.elementType !== elementType;
   const isThin = m < packing.rows;

@@ -6,7 +6,7 @@ import { tensorText } from '../workload/tensor.ts';
 import { FloatBody } from './body.ts';
 import { configurationText, MOST_WORKGROUPS, type Packing } from './packing.ts';
 import { splitRows } from './parts.ts';
-import { MOST_IN_WORKGROUP, stripOf } from './strips.ts';
+import { columnsOfStrip, MOST_IN_WORKGROUP, stripsOf } from './strips.ts';
 import type { Value, Writer } from './text.ts';
 
 const WORD = { elementType: 'i32', bits: 32 };
@@ -50,7 +50,7 @@ export function productOfWords(
 ): Value {
   const m = blocks.rows.shape[0]!;
   const n = blocks.weights.shape[0]!;
-  const columns = stripOf(packing.columns, n);
+  const columns = columnsOfStrip(packing.columns, n);
   const count = Math.ceil(n / columns);
   // The compiler drops a loop over one row.
   const own = m > 1 ? [0] : [];
@@ -89,7 +89,7 @@ function bodyOf(writer: Writer, blocks: Blocks, columns: number, row: string) {
   const body = new FloatBody();
   const ofRows = (value: Value) =>
     body.input(m > 1 ? value : writer.collapse(value, [[0, 1], [2]]), `${row}w, g`);
-  const ofBlock = (value: Value) => body.float(inStrips(writer, value, columns), 's, g, c');
+  const ofBlock = (value: Value) => body.float(stripsOf(writer, value, columns), 's, g, c');
   const { elements, sums } = elementsOf(
     writer,
     writer.expand(rows, [[0], [1], [2, 3]], [m, groups, words, perWord]),
@@ -97,7 +97,7 @@ function bodyOf(writer: Writer, blocks: Blocks, columns: number, row: string) {
   );
   const stored = writer.transpose(wordsOf(writer, weights, bits, isUnsigned), [2, 1, 0]);
   const factorsOfWord = elements.map(ofRows);
-  const word = body.input(inStrips(writer, stored, columns), 's, w, g, c');
+  const word = body.input(stripsOf(writer, stored, columns), 's, w, g, c');
   const products = factorsOfWord.map((element, i) => {
     const isLast = i === perWord - 1;
     const by = body.constant(isLast ? bits * i : (2 ** bits - 1) * 2 ** (bits * i), WORD.elementType);
@@ -118,19 +118,6 @@ function bodyOf(writer: Writer, blocks: Blocks, columns: number, row: string) {
   const offset =
     blocks.offsets === null ? body.constant(0) : body.combine('mulf', ofWord, ofBlock(blocks.offsets));
   return { body, gives: body.combine('addf', '%out', body.combine('addf', scaled, offset)) };
-}
-
-/** Values along columns, which are the last dimension, as settled strips: the strip is the first dimension then. */
-function inStrips(writer: Writer, value: Value, columns: number): Value {
-  const [before, n] = [value.shape.slice(0, -1), value.shape.at(-1)!];
-  const outer = before.map((_, d) => d);
-  const count = Math.ceil(n / columns);
-  const none = before.map(() => 0);
-  const padded = writer.pad(value, [...none, 0], [...none, count * columns - n]);
-  const rank = before.length;
-  const groups = [...outer.map((d) => [d]), [rank, rank + 1]];
-  const split = writer.expand(padded, groups, [...before, count, columns]);
-  return writer.settle(writer.transpose(split, [rank, ...outer, rank + 1]));
 }
 
 /** Integers (n, groups, block) as words (n, groups, words). Only unsigned ones may have fewer bits than their type. */

@@ -63,16 +63,25 @@ function program({
     linalg.yield %1 : f32`,
     );
   const [map, stepsType] = isTransposed ? ['d0, 0', `tensor<${N}x1xf32>`] : ['d1', `tensor<${N}xf32>`];
-  const reshaped = `%s_2 = tensor.expand_shape %s [[0, 1]] output_shape [${N}, 1] : tensor<${N}xf32> into tensor<${N}x1xf32>`;
-  const scaled = `${isTransposed ? reshaped : ''}
-  ${widenedTo('v')}
+  const reshaped = (name: string) =>
+    `%${name}_2 = tensor.expand_shape %${name} [[0, 1]] output_shape [${N}, 1] : tensor<${N}xf32> into tensor<${N}x1xf32>`;
+  const combined = (name: string, value: string, other: string, operation: string) => `
+  ${isTransposed ? reshaped(other) : ''}
   ${generic(
-    ...(['d', `%v, ${isTransposed ? '%s_2' : '%s'} : tensor<${stored}xf32>, ${stepsType}`] as const),
+    ...([
+      name,
+      `%${value}, %${other}${isTransposed ? '_2' : ''} : tensor<${stored}xf32>, ${stepsType}`,
+    ] as const),
     `affine_map<(d0, d1) -> (${map})>, `,
     `^bb0(%in: f32, %in_0: f32, %out: f32):
-    %1 = arith.mulf %in, %in_0 : f32
+    %1 = arith.${operation} %in, %in_0 : f32
     linalg.yield %1 : f32`,
   )}`;
+  const moved = hasZero
+    ? `%zf = arith.constant dense<${zero}.0> : tensor<${N}xf32>${combined('u', 'v', 'zf', 'subf')}`
+    : '';
+  const scaled = `${widenedTo('v')}
+  ${moved}${combined('d', hasZero ? 'u' : 'v', 's', 'mulf')}`;
   const floats = { dequantized, scaled, widened: widenedTo('d') }[spelling];
   const isBatch = count > 0;
   const batch = isBatch ? `${count}x` : '';
@@ -140,6 +149,10 @@ const cases: [Case, string][] = [
   [
     { rows: 3, isUnsigned: true, isTransposed: true, spelling: 'widened' },
     `3x${K}xf32,${N}x${K}xi8(d0, d1) by uitofp 0 f32 transposed of 8 bits->3x${N}xf32`,
+  ],
+  [
+    { rows: 2, isUnsigned: true, isTransposed: true, spelling: 'scaled', zero: 120 },
+    `2x${K}xf32,${N}x${K}xi8(d0, d1) by uitofp 0 f32; (d0, d1),${N}x1xf32(d0, 0) by subf 0 1 f32; (d0, d1),${N}x1xf32(d0, 0) by mulf 0 1 f32 transposed of 8 bits->2x${N}xf32`,
   ],
   [
     { type: 'bf16', spelling: 'widened' },
