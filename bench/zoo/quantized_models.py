@@ -14,11 +14,15 @@ SIGNED = {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8}
 UNSIGNED = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
 
 # By the kind of the source: one step for each tensor, the quantizer's usual unsigned images and one step for each channel of a filter, and
-# operations on integers.
+# QLinearConv and QLinearMatMul. IREE does not import other operations of the last kind, such as QLinearAdd.
 STATIC = {
     "int8": {**SIGNED, "quant_format": QuantFormat.QDQ},
     "int8-channels": {**UNSIGNED, "quant_format": QuantFormat.QDQ, "per_channel": True},
-    "int8-operators": {**UNSIGNED, "quant_format": QuantFormat.QOperator},
+    "int8-operators": {
+        **UNSIGNED,
+        "quant_format": QuantFormat.QOperator,
+        "op_types_to_quantize": ["Conv", "MatMul"],
+    },
 }
 DYNAMIC = "int8-dynamic"
 

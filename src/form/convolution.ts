@@ -50,11 +50,15 @@ const WITH_TRANSPOSES = 'linalg.conv_2d_nhwc_hwcf';
  */
 const GENERIC = 'linalg.generic';
 
+/** The same with a zero point of the image, as ONNX's QLinearConv. The compiler has no pass that takes it out. */
+const WITH_ZERO_POINT = 'linalg.conv_2d_nchw_fchw_q';
+
 /** Convolutions whose default is scalar code, by name. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   'linalg.conv_1d_ncw_fcw': ['ncw', 'fcw'],
   'linalg.conv_2d_nchw_fchw': ['nchw', 'fchw'],
   [GENERIC]: ['nchw', 'fchw'],
+  [WITH_ZERO_POINT]: ['nchw', 'fchw'],
   [WITH_TRANSPOSES]: ['nhwc', 'hwcf'],
   'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
   'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
@@ -85,8 +89,10 @@ export const spatialIn = (layout: string): string[] => Array.from(layout).filter
  */
 export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
   const { name, operands, attributes } = operation;
-  if (!Object.hasOwn(LAYOUTS, name) || operands.length !== 3) return null;
-  const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
+  if (!Object.hasOwn(LAYOUTS, name) || operands.length !== (name === WITH_ZERO_POINT ? 5 : 3)) return null;
+  const [image, filter, result] = [operands[0]!, operands[1]!, operands.at(-1)!].map(({ type }) =>
+    staticTensor(type),
+  );
   if (!image || !filter || !result) return null;
   if (name === GENERIC) {
     const source = Buffer.from(text.subarray(operation.start, operation.end)).toString('latin1');
@@ -98,6 +104,8 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
     isFloat(image.elementType) &&
     !isTransposed(operands[1]!.value, operation.start, text)
   )
+    return null;
+  if (name === WITH_ZERO_POINT && !isZero(definitionIn(text, operands[3]!.value, operation.start)))
     return null;
   const rank = spatialIn(LAYOUTS[name]![0]).length;
   const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
@@ -113,8 +121,10 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   if (dilations.written !== steps) return null;
   const moves = { strides: strides.sizes, dilations: dilations.sizes, ...(steps !== 'vector' && { steps }) };
   const found = { name, image, filter, result, ...moves };
-  return isConsistent(found) ? found : null;
+  return isConvolution(found) ? found : null;
 }
+
+const isZero = (definition: string | null): boolean => definition?.startsWith('arith.constant 0 :') === true;
 
 /** An operation that only moves the elements of its operand. */
 const MOVING =
@@ -146,9 +156,27 @@ export function isConvolution(value: unknown): value is Convolution {
     (name === GENERIC ? isWidening(widening) : widening === undefined) &&
     [image, filter, result].every(isTensor) &&
     [strides, dilations].every(isSizes) &&
+    (name !== WITH_ZERO_POINT || isOfBytes(value as Convolution)) &&
     isConsistent(value as Convolution)
   );
 }
+
+const isOfBytes = ({ image, filter, result }: Convolution): boolean =>
+  image.elementType === 'i8' && filter.elementType === 'i8' && result.elementType === 'i32';
+
+export const hasZeroPoint = ({ name }: Convolution): boolean => name === WITH_ZERO_POINT;
+
+/** The convolution of the integers as they are. */
+export const withoutZeroPoint = ({
+  image,
+  filter,
+  result,
+  strides,
+  dilations,
+}: Convolution): Convolution => ({
+  ...{ name: GENERIC, widening: 'arith.extsi' },
+  ...{ image, filter, result, strides, dilations },
+});
 
 /** Sizes of a convolution; 1 for a dimension that its layout lacks. */
 export interface Extents {
@@ -251,12 +279,22 @@ export function writtenConvolution(convolution: Convolution, name = '%image'): W
   ];
   const [a, b, c] = operands.map(({ name }) => name);
   const type = tensorText(result);
+  const moves = movesText(strides, dilations, steps);
+  const types = `${tensorText(image)}, ${tensorText(filter)}`;
+  if (hasZeroPoint(convolution)) {
+    const zero = { name: '%zero', shape: [], elementType: 'i32' };
+    return {
+      ...{ type, operands: [...operands, zero], list: `${listOf(operands)}, %zero: i32` },
+      before: '%none = arith.constant 0 : i32',
+      operation: `${convolution.name} ${moves} ins(${a}, ${b}, %zero, %none : ${types}, i32, i32) outs(${c} : ${type}) -> ${type}`,
+    };
+  }
   return {
     operands,
     list: listOf(operands),
     operation:
       widening === undefined
-        ? `${convolution.name} ${movesText(strides, dilations, steps)} ins(${a}, ${b} : ${tensorText(image)}, ${tensorText(filter)}) outs(${c} : ${type}) -> ${type}`
+        ? `${convolution.name} ${moves} ins(${a}, ${b} : ${types}) outs(${c} : ${type}) -> ${type}`
         : genericConvolutionText({ strides, dilations, widening }, operands),
     type,
   };

@@ -3,10 +3,12 @@ import { channelsFirst, fromChannelsFirst, toChannelsFirst } from './channels-fi
 import { blocksOfFilters, channelsLast, groupByGroup } from './channels-last.ts';
 import {
   convolutionKey,
+  hasZeroPoint,
   isConvolution,
   loopsOf,
   readConvolution,
   tuningGain,
+  withoutZeroPoint,
   writtenConvolution,
   type Convolution,
 } from './convolution.ts';
@@ -18,7 +20,9 @@ import { reduction } from './reduction.ts';
 import { rowsByFilters } from './rows-by-filters.ts';
 import { settledSlices, shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 import { readSpread } from './spread-convolution.ts';
+import type { Value, Writer } from './text.ts';
 import { windowsByFilters } from './windows-by-filters.ts';
+import { tensorText } from '../workload/tensor.ts';
 
 /** For a convolution alone: transposes of its image and its result cost more than they gain. */
 const ALONE: readonly ConvolutionForm[] = [
@@ -60,6 +64,36 @@ function formsAmong({ place, isForCpu, isPadded }: Neighbours, convolution: Conv
   return isForCpu && isPadded(convolution) ? BEFORE_PADDING : IN_CHAINS;
 }
 
+const asInForms = (convolution: Convolution): Convolution =>
+  channelsFirst(hasZeroPoint(convolution) ? withoutZeroPoint(convolution) : convolution);
+
+/** The accumulator (n, f, h, w), less what the zero point of the image adds: its product with the sum of each filter. */
+function lessZeroPoint(writer: Writer, operands: readonly Value[]): Value {
+  const [, filter, accumulator, zero] = operands as [Value, Value, Value, Value];
+  const { elementType } = accumulator;
+  const [filters] = filter.shape as [number];
+  const sums = writer.generic({
+    loops: 'f, c, y, x',
+    maps: ['f, c, y, x', 'f'],
+    inputs: [filter],
+    into: writer.zeros({ elementType, shape: [filters] }),
+    body: [
+      `%w = arith.extsi %x0 : ${filter.elementType} to ${elementType}`,
+      `%s = arith.addi %out, %w : ${elementType}`,
+    ],
+    gives: '%s',
+  });
+  const point = writer.define(zero, `tensor.from_elements ${zero.name} : ${tensorText(zero)}`);
+  return writer.generic({
+    loops: 'n, f, h, w',
+    maps: ['n, f, h, w', 'f', '', 'n, f, h, w'],
+    inputs: [accumulator, sums, point],
+    into: writer.empty(accumulator),
+    body: [`%p = arith.muli %x1, %x2 : ${elementType}`, `%d = arith.subi %x0, %p : ${elementType}`],
+    gives: '%d',
+  });
+}
+
 export const convolutions: ReplaceableKind<Convolution> = {
   is: isConvolution,
   key: convolutionKey,
@@ -68,17 +102,20 @@ export const convolutions: ReplaceableKind<Convolution> = {
   writtenOf: (convolution) => writtenConvolution(convolution),
   resultOf: ({ result }) => result,
   formsOf(convolution, neighbours) {
-    const own = channelsFirst(convolution);
+    const own = asInForms(convolution);
     return formsAmong(neighbours, convolution).flatMap((form) =>
       form.isFor(own) ? { name: form.name, tiles: form.tilesOf?.(own) } : [],
     );
   },
   write(writer, convolution, operands, { name, packing }) {
     const form = QUANTIZED.find((one) => one.name === name);
-    const own = channelsFirst(convolution);
+    const own = asInForms(convolution);
     if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
+    const begun = hasZeroPoint(convolution)
+      ? [...operands.slice(0, 2), lessZeroPoint(writer, operands)]
+      : operands;
     const moved = (['image', 'filter', 'result'] as const).map((part, i) =>
-      toChannelsFirst(writer, convolution, operands[i]!, part),
+      toChannelsFirst(writer, convolution, begun[i]!, part),
     );
     const result = form.write(writer, own, moved as unknown as Operands, packing);
     return { value: fromChannelsFirst(writer, convolution, result), images: [own.image, own.result] };

@@ -9,6 +9,8 @@ export interface Quantized {
   readonly name: typeof STEPS | typeof WITH_ZERO_POINTS;
   /** Whether it has convolutions, whose batches of one image are no unit dimensions to drop. */
   readonly hasConvolutions: boolean;
+  /** Whether operations between steps have zero points, as ONNX's QLinearConv. */
+  readonly hasZeroPoints?: true;
 }
 
 const STEPS = 'iree_linalg_ext.quantize_affine';
@@ -16,14 +18,16 @@ const STEPS = 'iree_linalg_ext.quantize_affine';
 const WITH_ZERO_POINTS = 'linalg operations with zero points';
 
 /** Equal for equal operations. */
-const quantizedKey = ({ name, hasConvolutions }: Quantized): string =>
-  name === STEPS && hasConvolutions ? `${name} around convolutions` : name;
+const quantizedKey = ({ name, hasConvolutions, hasZeroPoints }: Quantized): string =>
+  `${name}${name === STEPS && hasConvolutions ? ' around convolutions' : ''}${hasZeroPoints === true ? ' and zero points' : ''}`;
 
 export const IN_INTEGERS: Named = { name: 'in-integers' };
 
 /** Function passes in order, as the transform dialect writes them. */
 const integerPasses = (quantized: Quantized): readonly string[] =>
-  quantized.name === STEPS ? passesOfSteps(quantized) : PASSES_OF_ZERO_POINTS;
+  quantized.name === STEPS
+    ? [...passesOfSteps(quantized), ...(quantized.hasZeroPoints ? PASSES_OF_ZERO_POINTS : [])]
+    : PASSES_OF_ZERO_POINTS;
 
 /** They take the zero points out of convolutions and products, as sums of rows and columns. */
 const PASSES_OF_ZERO_POINTS = [
@@ -62,14 +66,20 @@ const passesOfSteps = ({ hasConvolutions }: Quantized): readonly string[] => [
 export function readQuantized(text: Uint8Array): Quantized | null {
   const bytes = bufferOf(text);
   const has = (...names: readonly string[]) => names.some((name) => bytes.includes(name));
-  const name = has(STEPS) ? STEPS : has('linalg.quantized_', '_q {', '_q ins(') ? WITH_ZERO_POINTS : null;
-  return name && { name, hasConvolutions: has('linalg.conv_', 'linalg.depthwise_conv_') };
+  const hasZeroPoints = has('linalg.quantized_', '_q {', '_q ins(');
+  const name = has(STEPS) ? STEPS : hasZeroPoints ? WITH_ZERO_POINTS : null;
+  const hasConvolutions = has('linalg.conv_', 'linalg.depthwise_conv_');
+  return name && { name, hasConvolutions, ...(name === STEPS && hasZeroPoints && { hasZeroPoints }) };
 }
 
 /** Whether a value, for example from a file, is such operations. */
 export function isQuantized(value: unknown): value is Quantized {
-  const { name, hasConvolutions } = (value ?? {}) as Partial<Record<keyof Quantized, unknown>>;
-  return (name === STEPS || name === WITH_ZERO_POINTS) && typeof hasConvolutions === 'boolean';
+  const { name, hasConvolutions, hasZeroPoints } = (value ?? {}) as Partial<Record<keyof Quantized, unknown>>;
+  return (
+    (name === STEPS || name === WITH_ZERO_POINTS) &&
+    typeof hasConvolutions === 'boolean' &&
+    (hasZeroPoints === undefined || (hasZeroPoints === true && name === STEPS))
+  );
 }
 
 export const quantizedPrograms: RewritableKind<Quantized> = {

@@ -188,6 +188,70 @@ test(
   },
 );
 
+/** QLinearConv and a depthwise one as IREE imports them: the zero point of the image is an operand. */
+const operatorsProgram = `func.func @main(%x: tensor<1x4x9x8xf32>) -> tensor<1x6x5x4xf32> {
+  %eighth = arith.constant 0.125 : f32
+  %three = arith.constant 3 : i32
+  %no = arith.constant 0 : i32
+  %bias = arith.constant dense<[5, -7, 11, 2, -3, 8]> : tensor<6xi32>
+  %v = arith.constant dense<${listed(3, (y) => listed(3, (x) => listed(4, (c) => `${y - x * c}`)))}> : tensor<3x3x4xi8>
+  %w = arith.constant dense<${listed(6, (f) => listed(4, (c) => `[[${f - 3}, 1, ${c}], [0, -2, ${c - f}], [5, ${f}, 1]]`))}> : tensor<6x4x3x3xi8>
+${step('quantize', { value: 'x', shape: '1x4x9x8x', zero: 3 })}
+  %l_e = tensor.empty() : tensor<1x9x8x4xi8>
+  %last = linalg.transpose ins(%quantize_x : tensor<1x4x9x8xi8>) outs(%l_e : tensor<1x9x8x4xi8>) permutation = [0, 2, 3, 1]
+  %d_e = tensor.empty() : tensor<1x7x6x4xi32>
+  %d_f = linalg.fill ins(%no : i32) outs(%d_e : tensor<1x7x6x4xi32>) -> tensor<1x7x6x4xi32>
+  %d = linalg.depthwise_conv_2d_nhwc_hwc_q {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%last, %v, %three, %no : tensor<1x9x8x4xi8>, tensor<3x3x4xi8>, i32, i32) outs(%d_f : tensor<1x7x6x4xi32>) -> tensor<1x7x6x4xi32>
+  %n_e = tensor.empty() : tensor<1x7x6x4xi8>
+  %n = linalg.generic {indexing_maps = [${SAME}, ${SAME}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%d : tensor<1x7x6x4xi32>) outs(%n_e : tensor<1x7x6x4xi8>) {
+  ^bb0(%in: i32, %out: i8):
+    %1 = arith.trunci %in : i32 to i8
+    linalg.yield %1 : i8
+  } -> tensor<1x7x6x4xi8>
+  %m_e = tensor.empty() : tensor<1x4x7x6xi8>
+  %m = linalg.transpose ins(%n : tensor<1x7x6x4xi8>) outs(%m_e : tensor<1x4x7x6xi8>) permutation = [0, 3, 1, 2]
+  %b_e = tensor.empty() : tensor<1x6x5x4xi32>
+  %b = linalg.broadcast ins(%bias : tensor<6xi32>) outs(%b_e : tensor<1x6x5x4xi32>) dimensions = [0, 2, 3]
+  %y = linalg.conv_2d_nchw_fchw_q {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%m, %w, %three, %no : tensor<1x4x7x6xi8>, tensor<6x4x3x3xi8>, i32, i32) outs(%b : tensor<1x6x5x4xi32>) -> tensor<1x6x5x4xi32>
+  %r_e = tensor.empty() : tensor<1x6x5x4xf32>
+  %r = linalg.generic {indexing_maps = [${SAME}, ${SAME}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%y : tensor<1x6x5x4xi32>) outs(%r_e : tensor<1x6x5x4xf32>) {
+  ^bb0(%in: i32, %out: f32):
+    %1 = arith.sitofp %in : i32 to f32
+    linalg.yield %1 : f32
+  } -> tensor<1x6x5x4xf32>
+  return %r : tensor<1x6x5x4xf32>
+}
+`;
+
+test('convolutions with zero points between steps become products of integers with equal results', async () => {
+  const quantized = readQuantized(Buffer.from(operatorsProgram))!;
+  const integers = await preprocessed(operatorsProgram, [{ operation: quantized, form: IN_INTEGERS.name }]);
+  const convolutions = convolutionsIn(integers);
+  expect(convolutions.map(({ name }) => name)).toEqual(['linalg.conv_2d_nchw_fchw_q']);
+  const all: readonly Rewritable[] = [quantized, ...convolutions];
+  expect(all.every(isRewritable)).toBe(true);
+  const choices = chooseForms(all);
+  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'windows-by-filters']);
+  expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
+  expect(await preprocessed(operatorsProgram, choices)).not.toMatch(/nchw|_q\b/);
+  const { written, formed } = await resultsOf(
+    operatorsProgram,
+    choices,
+    [[1, 4, 9, 8]],
+    (i) => ((i * 7) % 23) / 8 - 1,
+    HOST,
+  );
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+  // A zero point of the filter, and other types.
+  expect(
+    convolutionsIn(integers.replace('%c0_i32 : tensor<1x4x7x6xi8>', '%c3_i32 : tensor<1x4x7x6xi8>')),
+  ).toEqual([]);
+  const [own] = convolutions as [Convolution];
+  for (const change of [{ widening: 'arith.extsi' }, { result: { ...own.result, elementType: 'i8' } }])
+    expect(isRewritable({ ...own, ...change })).toBe(false);
+});
+
 test('a convolution of integers is read with any locations', () => {
   const convolution = { strides: [2, 1], dilations: [1, 3], widening: 'arith.extui' } as const;
   const [image, filter, into] = [
