@@ -107,7 +107,7 @@ function isStoredProduct(value: unknown): value is StoredProduct {
   const float = lhs.elementType;
   if (!areStages(stages, float, isTransposed ? 0 : 1) || (sum !== null && !areSteps(sum, 3))) return false;
   const { shape, elementType } = weightsOf(stages);
-  const { factor, isUnsigned } = dequantizationOf(stages)!;
+  const { factor } = dequantizationOf(stages)!;
   const isSum = sum !== null;
   const hasBlocks = shape.length === 3;
   const rows = lhs.shape.slice(0, isSum ? -2 : -1);
@@ -119,7 +119,7 @@ function isStoredProduct(value: unknown): value is StoredProduct {
     factor !== null &&
     (bits === 4 || bits === 8) &&
     areInWords(shape, bits) &&
-    (bits === elementBits(elementType) || (bits === 4 && elementType === 'i8' && isUnsigned));
+    (bits === elementBits(elementType) || elementType === 'i8');
   const ofColumns = () => !isSum && elementType !== 'i4' && bits === elementBits(elementType);
   return (
     (hasBlocks ? ofBlocks() : ofColumns()) &&
@@ -210,7 +210,9 @@ function inWords(
     writer,
     {
       rows: widened(writer, writer.reshape(rows, [m, groups, block]), WIDE),
-      ...{ weights: stored, bits, isUnsigned },
+      ...{ weights: stored, bits },
+      // Halves of bytes are never negative.
+      isUnsigned: isUnsigned || bits < elementBits(stored.elementType),
       ...{ zeros: valueOf(zero), factors: valueOf(factor)!, offsets: valueOf(offset) },
     },
     result.shape,

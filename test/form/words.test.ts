@@ -197,27 +197,30 @@ function exported(rows: number): string {
 `;
 }
 
-test('halves of bytes that a program cuts out have 4 bits', async () => {
-  const text = exported(2);
-  const products = read(text);
-  expect(products.map(rewritableKey)).toEqual([
-    expect.stringMatching(/^stored product 1x2x192xf32,136x6x32xi8.* of 4 bits->1x2x136xf32$/),
-  ]);
-  const choices = chooseForms(products, { stored: '6x64' });
-  const { written, formed } = await resultsOf(
-    text,
-    choices,
-    [[1, 2, GROUPS * BLOCK]],
-    (i) => ((i * 7) % 11) - 5,
-    HOST,
-  );
-  expect(new Set(written).size).toBeGreaterThan(20);
-  expect(formed).toEqual(written);
-  // Other bits of the bytes, and values that are not made of constants.
-  expect(
-    read(text.replace('%c15_i8 = arith.constant 15', '%c15_i8 = arith.constant 31')).map(rewritableKey),
-  ).toEqual([expect.stringContaining(' of 8 bits->')]);
-});
+test.each(casesOfTier(['uitofp', 'sitofp'], 1))(
+  'halves of bytes that a program cuts out have 4 bits (%s)',
+  async (conversion) => {
+    const text = exported(2).replace('uitofp', conversion);
+    const products = read(text);
+    expect(products.map(rewritableKey)).toEqual([
+      expect.stringMatching(/^stored product 1x2x192xf32,136x6x32xi8.* of 4 bits->1x2x136xf32$/),
+    ]);
+    const choices = chooseForms(products, { stored: '6x64' });
+    const { written, formed } = await resultsOf(
+      text,
+      choices,
+      [[1, 2, GROUPS * BLOCK]],
+      (i) => ((i * 7) % 11) - 5,
+      HOST,
+    );
+    expect(new Set(written).size).toBeGreaterThan(20);
+    expect(formed).toEqual(written);
+    // Other bits of the bytes, and values that are not made of constants.
+    expect(
+      read(text.replace('%c15_i8 = arith.constant 15', '%c15_i8 = arith.constant 31')).map(rewritableKey),
+    ).toEqual([expect.stringContaining(' of 8 bits->')]);
+  },
+);
 
 test('files of values give integers of 4 bits only', () => {
   const aloneOf = (text: string) => read(text).map((one) => kindOf(one).writtenOf(one).alone?.body ?? '');
