@@ -23,7 +23,7 @@ describe('the models', () => {
 
   test('are listed after an unknown name', () => {
     expect(() => namesFor('decode-2')).toThrow(UsageError);
-    expect(() => namesFor('decode-2')).toThrow(/give f32, f16, int8, dynamic, f32:prefill-32, /);
+    expect(() => namesFor('decode-2')).toThrow(/give f32, f16, int8, int4, dynamic, f32:prefill-32, /);
   });
 
   test('compute as many tokens as there are positions or sequences', () => {

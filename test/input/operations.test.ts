@@ -276,7 +276,7 @@ test('operations can have other forms whatever the spelling of the input', async
     .replaceAll('%w', '%the.weights')
     .replaceAll(' : tensor', ':tensor')
     .replaceAll('%in', '%element');
-  const keys = ['widened product 3x192xf32,96x192xi8 transposed->3x96xf32'];
+  const keys = ['stored product 3x192xf32,96x192xi8(d0, d1) by sitofp 0 f32 transposed of 8 bits->3x96xf32'];
   for (const text of [usual, other]) expect(await (await inspector(text)()).rewritables()).toEqual(keys);
 });
 
