@@ -37,7 +37,7 @@ function beforeOf(definition: string): string[] {
 }
 
 const CUT = new RegExp(
-  String.raw`\^bb0\((%\w+): i8, %\w+: i8\):\s*(%\w+) = arith\.(?:(andi)|shrui) \1, (${VALUE}) : i8\s*linalg\.yield \2 : `,
+  String.raw`^linalg\.generic\b(?:(?!\^bb0)[^])*\^bb0\((%\w+): i8, %\w+: i8\):\s*(%\w+) = arith\.(?:(andi)|shrui) \1, (${VALUE}) : i8\s*linalg\.yield \2 : `,
 );
 
 const [LOW, SHIFT] = [15, 4];

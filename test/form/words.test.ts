@@ -13,7 +13,7 @@ interface Case {
   readonly batch?: number;
   readonly bits?: 4 | 8;
   readonly isUnsigned?: boolean;
-  /** What blocks have beside a factor. */
+  /** A further value of each block, beside its factor. */
   readonly more?: 'offset' | 'zero';
   /** The type of the factors and offsets, or of the zero points. */
   readonly of?: string;
@@ -215,6 +215,12 @@ test.each(casesOfTier(['uitofp', 'sitofp'], 1))(
     );
     expect(new Set(written).size).toBeGreaterThan(20);
     expect(formed).toEqual(written);
+    // Whole bytes before others that are cut, which are no weights.
+    const whole = text.replace('arith.andi', 'arith.xori').replace('arith.shrui', 'arith.xori');
+    const later = /%low = [^]*?xi8>\n/.exec(text)![0].replace('%low', '%other');
+    expect(read(whole.replace('  %f_e = ', `  ${later}  %f_e = `)).map(rewritableKey)).toEqual([
+      expect.stringContaining(' of 8 bits->'),
+    ]);
     // Other bits of the bytes, and values that are not made of constants.
     expect(
       read(text.replace('%c15_i8 = arith.constant 15', '%c15_i8 = arith.constant 31')).map(rewritableKey),
