@@ -75,15 +75,11 @@ export const areSteps = (value: unknown, elements: number): value is readonly St
 
 function isStep(value: unknown, before: number): boolean {
   const { name, of, type } = (value ?? {}) as Partial<Record<keyof Step, unknown>>;
-  const count = CONVERSIONS.some((one) => one === name)
-    ? 1
-    : COMBINATIONS.some((one) => one === name)
-      ? 2
-      : 0;
+  const among = [CONVERSIONS, COMBINATIONS].findIndex((all) => all.some((one) => one === name));
   return (
-    count > 0 &&
+    among >= 0 &&
     Array.isArray(of) &&
-    of.length === count &&
+    of.length === among + 1 &&
     of.every((one) => isIntegerWithin(one, 0, before - 1)) &&
     typeof type === 'string' &&
     isSimpleType(type)
@@ -109,6 +105,10 @@ export function bodyText(
 }
 
 export const isConversion = (name: string): boolean => CONVERSIONS.includes(name);
+
+/** The operation that makes floats of a narrower type. @param isUnsigned of integers */
+export const floatConversion = (elementType: string, isUnsigned: boolean): string =>
+  isFloat(elementType) ? 'arith.extf' : isUnsigned ? 'arith.uitofp' : 'arith.sitofp';
 
 /** Whether steps have the types that their operations take. */
 export function areTyped({ types, steps }: Body): boolean {
@@ -157,8 +157,7 @@ export class FloatBody {
     const name = this.input(value, map);
     const { elementType } = value;
     if (elementType === 'f32') return name;
-    const how = isFloat(elementType) ? 'extf' : isUnsigned ? 'uitofp' : 'sitofp';
-    return this.define(`arith.${how} ${name} : ${elementType} to f32`);
+    return this.define(`${floatConversion(elementType, isUnsigned)} ${name} : ${elementType} to f32`);
   }
 
   /** @param text of an operation, without the name of its result, which is returned */

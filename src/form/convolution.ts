@@ -282,9 +282,9 @@ export function writtenConvolution(convolution: Convolution, name = '%image'): W
   const moves = movesText(strides, dilations, steps);
   const types = `${tensorText(image)}, ${tensorText(filter)}`;
   if (hasZeroPoint(convolution)) {
-    const zero = { name: '%zero', shape: [], elementType: 'i32' };
+    const all = [...operands, { name: '%zero', shape: [], elementType: 'i32', isScalar: true } as const];
     return {
-      ...{ type, operands: [...operands, zero], list: `${listOf(operands)}, %zero: i32` },
+      ...{ type, operands: all, list: listOf(all) },
       before: '%none = arith.constant 0 : i32',
       operation: `${convolution.name} ${moves} ins(${a}, ${b}, %zero, %none : ${types}, i32, i32) outs(${c} : ${type}) -> ${type}`,
     };

@@ -14,6 +14,7 @@ import {
 } from './convolution.ts';
 import type { ConvolutionForm, Neighbours, Operands, ReplaceableKind } from './form.ts';
 import { matmul } from './matmul.ts';
+import { sumsAlong } from './packed-product.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
 import { reduction } from './reduction.ts';
@@ -71,18 +72,7 @@ const asInForms = (convolution: Convolution): Convolution =>
 function lessZeroPoint(writer: Writer, operands: readonly Value[]): Value {
   const [, filter, accumulator, zero] = operands as [Value, Value, Value, Value];
   const { elementType } = accumulator;
-  const [filters] = filter.shape as [number];
-  const sums = writer.generic({
-    loops: 'f, c, y, x',
-    maps: ['f, c, y, x', 'f'],
-    inputs: [filter],
-    into: writer.zeros({ elementType, shape: [filters] }),
-    body: [
-      `%w = arith.extsi %x0 : ${filter.elementType} to ${elementType}`,
-      `%s = arith.addi %out, %w : ${elementType}`,
-    ],
-    gives: '%s',
-  });
+  const sums = sumsAlong(writer, writer.collapse(filter, [[0], [1, 2, 3]]), -1, 'arith.extsi');
   const point = writer.define(zero, `tensor.from_elements ${zero.name} : ${tensorText(zero)}`);
   return writer.generic({
     loops: 'n, f, h, w',

@@ -2,10 +2,10 @@
 import { VALUE } from '../compiler/symbol.ts';
 import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { areSteps, areTyped, bodyIn, bodyText, isConversion, type Step } from './body.ts';
+import { areSteps, areTyped, bodyIn, bodyText, floatConversion, isConversion, type Step } from './body.ts';
 import { isConstant, type Definitions } from './constants.ts';
 import { HALF } from './parts.ts';
-import type { Value, Writer } from './text.ts';
+import { typeText, type Value, type Writer } from './text.ts';
 
 /** An operation on each weight. */
 export interface Stage {
@@ -13,7 +13,7 @@ export interface Stage {
   readonly inputs: readonly (Tensor | null)[];
   /** Results of the indexing map of each input. */
   readonly maps: readonly string[];
-  /** What it does; for a `dequantize_affine` of weights, factors and zero points, whether the integers are unsigned. */
+  /** Its body. A `dequantize_affine` of weights, factors and zero points has the sign of the integers instead. */
   readonly steps: readonly Step[] | 'signed' | 'unsigned';
 }
 
@@ -74,7 +74,7 @@ type Known =
   | (Partial<Dequantization> & { readonly isWeight: true; readonly isFloat?: true })
   | (Part & { readonly isWeight: false; readonly isFloat?: true });
 
-/** What stages compute; null if it is something else. */
+/** The computation of stages; null for another one. */
 export function dequantizationOf(stages: readonly Stage[]): Dequantization | null {
   const weights = weightsAt(stages);
   let last: Known | null = null;
@@ -295,13 +295,10 @@ function dequantizeText(
   return `iree_linalg_ext.dequantize_affine <indexing_maps = [${all}], quant_min = ${least!}, quant_max = ${most!}${signs}> ins(${names!} : ${types!}) outs(${into.name} : ${type}) -> ${type}`;
 }
 
-/** The type of a tensor or of a scalar. */
-export const typeText = (one: Tensor): string => (one.shape.length === 0 ? one.elementType : tensorText(one));
-
 /** Floats stay. Integers of 8 bits are exact as f16, which is read in less time. */
 export function asFloats(writer: Writer, value: Value, isUnsigned: boolean): Value {
   if (isFloat(value.elementType)) return value;
   const to = { ...value, elementType: elementBits(value.elementType) > 8 ? 'f32' : 'f16' };
-  const how = isUnsigned ? 'uitofp' : 'sitofp';
-  return writer.define(to, `arith.${how} ${value.name} : ${typeText(value)} to ${typeText(to)}`);
+  const convert = floatConversion(value.elementType, isUnsigned);
+  return writer.define(to, `${convert} ${value.name} : ${tensorText(value)} to ${tensorText(to)}`);
 }

@@ -99,11 +99,27 @@ export function rowsTimes(writer: Writer, rows: Value, matrix: Value, elementTyp
 /** Half of the values of an integer of 8 bits. */
 export const HALF = 128;
 
-/** Unsigned integers of 8 bits as signed ones, less by `HALF`; or signed ones as unsigned ones, more by `HALF`. */
-export function flipped(writer: Writer, value: Value): Value {
+/**
+ * Unsigned integers of 8 bits as signed ones, less by `HALF`; or signed ones as unsigned ones, more by `HALF`.
+ * @param signs bits that are flipped, as an integer of the element type, if it has several integers
+ */
+export function flipped(writer: Writer, value: Value, signs = -HALF): Value {
   const type = tensorText(value);
-  const half = writer.define(value, `arith.constant dense<${-HALF}> : ${type}`);
+  const half = writer.define(value, `arith.constant dense<${signs}> : ${type}`);
   return writer.define(value, `arith.xori ${value.name}, ${half.name} : ${type}`);
+}
+
+/** Sums of floats along the last dimension. */
+export function sumsOfRows(writer: Writer, rows: Value): Value {
+  const loops = rows.shape.map((_, d) => `d${d}`);
+  return writer.generic({
+    loops: loops.join(', '),
+    maps: [loops.join(', '), loops.slice(0, -1).join(', ')],
+    inputs: [rows],
+    into: writer.zeros({ ...rows, shape: rows.shape.slice(0, -1) }),
+    body: [`%s = arith.addf %out, %x0 : ${rows.elementType}`],
+    gives: '%s',
+  });
 }
 
 /** Splits the first dimension of a value into more. A value with as many dimensions as the shape stays. */

@@ -18,17 +18,25 @@ import {
   stagesBefore,
   stagesKey,
   stepsKey,
-  typeText,
   weightsAt,
   writeStages,
   type Part,
   type Stage,
 } from './made.ts';
 import type { Packing } from './packing.ts';
-import { flipped, HALF, widened } from './parts.ts';
+import { flipped, HALF, sumsOfRows, widened } from './parts.ts';
 import { LEAST_WEIGHTS, TRANSPOSED } from './product.ts';
 import { hasStrips } from './strips.ts';
-import { batchOf, batchText, definitionIn, genericText, Writer, type Value, type Written } from './text.ts';
+import {
+  batchOf,
+  batchText,
+  definitionIn,
+  genericText,
+  listOf,
+  Writer,
+  type Value,
+  type Written,
+} from './text.ts';
 import { packedProduct } from './tiles.ts';
 import { areInWords, productOfWords } from './words.ts';
 
@@ -120,7 +128,8 @@ function isStoredProduct(value: unknown): value is StoredProduct {
     (bits === 4 || bits === 8) &&
     areInWords(shape, bits) &&
     (bits === elementBits(elementType) || elementType === 'i8');
-  const ofColumns = () => !isSum && elementType !== 'i4' && bits === elementBits(elementType);
+  const ofColumns = () =>
+    shape.length === 2 && !isSum && elementType !== 'i4' && bits === elementBits(elementType);
   return (
     (hasBlocks ? ofBlocks() : ofColumns()) &&
     (float === WIDE || (isSum && isNarrowFloat(float))) &&
@@ -178,18 +187,6 @@ function inRegisters(
   return writer.add(scaled, into);
 }
 
-function sumsOfRows(writer: Writer, rows: Value): Value {
-  const loops = rows.shape.map((_, d) => `d${d}`);
-  return writer.generic({
-    loops: loops.join(', '),
-    maps: [loops.join(', '), loops.slice(0, -1).join(', ')],
-    inputs: [rows],
-    into: writer.zeros({ ...rows, shape: rows.shape.slice(0, -1) }),
-    body: [`%s = arith.addf %out, %x0 : ${WIDE}`],
-    gives: '%s',
-  });
-}
-
 /** Writes a product with weights in blocks in its form. Returns its result. */
 function inWords(
   writer: Writer,
@@ -225,7 +222,10 @@ function inWords(
 function writtenStored(product: StoredProduct): Written {
   const { lhs, stages, isTransposed, bits, sum, result } = product;
   const writer = new Writer();
-  const inputs = inputsOf(stages).map((one, i) => ({ ...one, name: `%input${i}` }));
+  const inputs: Value[] = inputsOf(stages).map((one, i) => ({
+    ...{ ...one, name: `%input${i}` },
+    ...(one.shape.length === 0 && { isScalar: true }),
+  }));
   const [rows, into] = [
     { ...lhs, name: '%lhs' },
     { ...result, name: '%into' },
@@ -251,13 +251,9 @@ function writtenStored(product: StoredProduct): Written {
             : ['d0, d2, d3', 'd1, d2, d3', 'd0, d1'],
           ...{ inputs: [rows, floats], into, ...bodyText(sumTypes(product)!, sum) },
         });
-  const list = listed(operands);
-  const own = { operands, list, before: writer.text, operation, type };
+  const own = { operands, list: listOf(operands), before: writer.text, operation, type };
   return bits === 4 ? { ...own, alone: ofBytes(own, inputs[weightsAt(stages)]!) } : own;
 }
-
-const listed = (operands: readonly Value[]): string =>
-  operands.map((one) => `${one.name}: ${typeText(one)}`).join(', ');
 
 /** A function whose weights of 4 bits arrive as bytes: files of values have no narrower ones. */
 function ofBytes(

@@ -9,7 +9,12 @@ import { tensorText, type Tensor } from '../workload/tensor.ts';
 export interface Value extends Tensor {
   /** Such as `%image`. */
   readonly name: string;
+  /** Whether it is a value of the element type, and no tensor. Its shape is empty. */
+  readonly isScalar?: true;
 }
+
+/** The type of a tensor or of a scalar. */
+export const typeText = (one: Value): string => (one.isScalar ? one.elementType : tensorText(one));
 
 /** An operation as the program has it. */
 export interface Written {
@@ -77,7 +82,7 @@ const LOOP = /\bscf\.(?:for|while)\b|\} do \{/;
 
 /** Values with their types, as a function's parameters. */
 export const listOf = (values: readonly Value[]): string =>
-  values.map((one) => `${one.name}: ${tensorText(one)}`).join(', ');
+  values.map((one) => `${one.name}: ${typeText(one)}`).join(', ');
 
 /** A generic operation. */
 export interface Generic {
@@ -138,10 +143,10 @@ export class Writer {
   #count = 0;
 
   /** Writes one operation. @param text of an operation with one result, without the name of the result */
-  define(type: Tensor, text: string): Value {
+  define({ shape, elementType }: Tensor, text: string): Value {
     const name = `%v${this.#count++}`;
     this.#lines.push(`    ${name} = ${text}`);
-    return { ...type, name };
+    return { shape, elementType, name };
   }
 
   /** A dispatch of its own, whose operations `write` writes. */

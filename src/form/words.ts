@@ -5,7 +5,7 @@ import { elementBits } from '../workload/element-type.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { FloatBody } from './body.ts';
 import { configurationText, MOST_WORKGROUPS, type Packing } from './packing.ts';
-import { splitRows } from './parts.ts';
+import { flipped, splitRows, sumsOfRows } from './parts.ts';
 import { columnsOfStrip, MOST_IN_WORKGROUP, stripsOf } from './strips.ts';
 import type { Value, Writer } from './text.ts';
 
@@ -87,16 +87,12 @@ function bodyOf(writer: Writer, blocks: Blocks, columns: number, row: string) {
   const perWord = WORD.bits / bits;
   const words = block / perWord;
   const body = new FloatBody();
-  const ofRows = (value: Value) =>
-    body.input(m > 1 ? value : writer.collapse(value, [[0, 1], [2]]), `${row}w, g`);
+  const ofRows = (value: Value, map: string) =>
+    body.input(m > 1 ? value : writer.collapse(value, [[0, 1], [2]]), `${row}${map}`);
   const ofBlock = (value: Value) => body.float(stripsOf(writer, value, columns), 's, g, c');
-  const { elements, sums } = elementsOf(
-    writer,
-    writer.expand(rows, [[0], [1], [2, 3]], [m, groups, words, perWord]),
-    bits,
-  );
+  const split = writer.expand(rows, [[0], [1], [2, 3]], [m, groups, words, perWord]);
   const stored = writer.transpose(wordsOf(writer, weights, bits, isUnsigned), [2, 1, 0]);
-  const factorsOfWord = elements.map(ofRows);
+  const factorsOfWord = elementsOf(writer, split, bits).map((one) => ofRows(one, 'w, g'));
   const word = body.input(stripsOf(writer, stored, columns), 's, w, g, c');
   const products = factorsOfWord.map((element, i) => {
     const isLast = i === perWord - 1;
@@ -107,7 +103,7 @@ function bodyOf(writer: Writer, blocks: Blocks, columns: number, row: string) {
   });
   let sum = products.reduce((all, one) => body.combine('addf', all, one));
   const hasSums = !isUnsigned || blocks.zeros !== null || blocks.offsets !== null;
-  const ofWord = hasSums ? ofRows(sums()) : '';
+  const ofWord = hasSums ? ofRows(sumsOfRows(writer, split), 'g, w') : '';
   const subtract = (one: string) => {
     sum = body.combine('subf', sum, body.combine('mulf', ofWord, one));
   };
@@ -130,7 +126,7 @@ function wordsOf(writer: Writer, value: Value, bits: number, isUnsigned: boolean
       type,
       `flow.tensor.bitcast ${value.name} : ${tensorText(value)} -> ${tensorText(type)}`,
     );
-    return isUnsigned ? words : withFlippedSigns(writer, words, bits);
+    return isUnsigned ? words : flipped(writer, words, signsOf(bits));
   }
   const places = Array.from({ length: perWord }, (_, i) => bits * i);
   const table = { elementType: WORD.elementType, shape: [perWord] };
@@ -151,24 +147,18 @@ function wordsOf(writer: Writer, value: Value, bits: number, isUnsigned: boolean
   });
 }
 
-/** Words of signed integers as words of unsigned ones, each more by half of the values. */
-function withFlippedSigns(writer: Writer, words: Value, bits: number): Value {
-  const type = tensorText(words);
-  const signs = Number(
-    BigInt.asIntN(
-      WORD.bits,
-      ((2n ** BigInt(WORD.bits) - 1n) / (2n ** BigInt(bits) - 1n)) << BigInt(bits - 1),
-    ),
+/** The sign bits of the integers in a word. */
+const signsOf = (bits: number): number =>
+  Array.from({ length: WORD.bits / bits }).reduce<number>(
+    (all, _, i) => all | (1 << (bits * (i + 1) - 1)),
+    0,
   );
-  const half = writer.define(words, `arith.constant dense<${signs}> : ${type}`);
-  return writer.define(words, `arith.xori ${words.name}, ${half.name} : ${type}`);
-}
 
 /**
- * The elements (m, words, groups) that the first, second, ... weights of the words multiply, and the sums of those of one word.
+ * The elements (m, words, groups) that the first, second, ... weights of the words multiply.
  * @param rows (m, groups, words, weights of a word)
  */
-function elementsOf(writer: Writer, rows: Value, bits: number) {
+function elementsOf(writer: Writer, rows: Value, bits: number): Value[] {
   const [m, groups, words, perWord] = rows.shape as [number, number, number, number];
   const shape = [m, words, groups];
   // The last weight of a word is shifted.
@@ -189,15 +179,5 @@ function elementsOf(writer: Writer, rows: Value, bits: number) {
     }),
   );
   const whole = shape.map((size) => [0, size, 1] as const);
-  const elements = powers.map((_, i) => writer.slice(all, [[i, null, 1], ...whole]));
-  const sums = () =>
-    writer.generic({
-      loops: 'm, w, g, i',
-      maps: ['m, g, w, i', 'm, w, g'],
-      inputs: [rows],
-      into: writer.zeros({ elementType: FLOAT, shape }),
-      body: [`%s = arith.addf %out, %x0 : ${FLOAT}`],
-      gives: '%s',
-    });
-  return { elements, sums };
+  return powers.map((_, i) => writer.slice(all, [[i, null, 1], ...whole]));
 }

@@ -140,18 +140,23 @@ async function failingAmong(
   return failing;
 }
 
-/** Parameters and body of a function that computes an operation as the program has it. */
+/** Parameters and body of a function that computes an operation as the program has it. Scalars arrive as tensors, as in groups. */
 function aloneOf(operation: Replaceable) {
-  const { before = '', alone, operation: text, operands, list } = kindOf(operation).writtenOf(operation);
-  return alone === undefined
-    ? { operands, list, body: `${before}\n  %0 = ${text}` }
-    : { ...alone, list: listOf(alone.operands) };
+  const { before = '', alone, operation: text, operands } = kindOf(operation).writtenOf(operation);
+  if (alone !== undefined) return alone;
+  const arriving = operands.map(({ isScalar = false, ...one }) =>
+    isScalar ? { ...one, name: `${one.name}_tensor` } : one,
+  );
+  const extracted = operands.flatMap((one, i) =>
+    one.isScalar ? [`${one.name} = tensor.extract ${arriving[i]!.name}[] : ${tensorText(one)}\n`] : [],
+  );
+  return { operands: arriving, body: `${extracted.join('')}${before}\n  %0 = ${text}` };
 }
 
 function functionText({ name, operation, results }: Called): string {
-  const { list, body } = aloneOf(operation);
+  const { operands, body } = aloneOf(operation);
   const type = tensorText(results[0]!);
-  return `func.func @${name}(${list}) -> ${type} {
+  return `func.func @${name}(${listOf(operands)}) -> ${type} {
   ${body}
   return %0 : ${type}
 }

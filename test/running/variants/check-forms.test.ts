@@ -75,8 +75,8 @@ async function wrongIn(
   } as unknown as MeasuredProgram;
   try {
     const wrong = (await wrongTogether(program, choices)) ?? (await wrongAlone(program, choices));
-    return OPERATIONS.flatMap((one, i) => {
-      const reason = wrong.get(rewritableKey(one));
+    return choices.flatMap(({ operation }, i) => {
+      const reason = wrong.get(rewritableKey(operation));
       return reason === undefined ? [] : [{ culprit: i, code: reason.code }];
     });
   } finally {
@@ -104,6 +104,19 @@ test(
     expect(await wrongIn('odd', edit, choices)).toEqual([{ culprit: 0, code: 'results-differ' }]);
   },
 );
+
+test('operations with scalars run alone', async () => {
+  const integers = (...shape: number[]) => ({ ...tensor(...shape), elementType: 'i8' });
+  const withZeroPoint: Convolution = {
+    ...{ name: 'linalg.conv_2d_nchw_fchw_q', strides: [1, 1], dilations: [1, 1] },
+    ...{ image: integers(1, 8, 10, 10), filter: integers(16, 8, 3, 3) },
+    result: { ...tensor(1, 16, 8, 8), elementType: 'i32' },
+  };
+  const choices = chooseForms([withZeroPoint, OPERATIONS[1]!]);
+  expect(choices.map(({ form }) => form)).toEqual(['windows-by-filters', 'pixels-by-filters']);
+  const edit = (spec: string) => spec.replace('arith.muli %x1, %x2', 'arith.addi %x1, %x2');
+  expect(await wrongIn('scalars', edit, choices)).toEqual([{ culprit: 0, code: 'results-differ' }]);
+});
 
 describe('a wrong form is found, and the others pass', () => {
   test.each<[string, string | RegExp, string, number, ReasonCode?]>(
