@@ -145,5 +145,5 @@ export const broadcasts: ReplaceableKind<Broadcast> = {
   write: (writer, broadcast, operands) => ({
     value: dropUnits(writer, broadcast, operands as [Value, Value, Value]),
   }),
-  isElementwise: true,
+  turn: 2,
 };

@@ -78,8 +78,8 @@ export interface ReplaceableKind<T> extends RewritableKind<T> {
    * @throws RangeError for a form that the operation does not have
    */
   write?(writer: Writer, one: T, operands: readonly Value[], form: FormName): InForm;
-  /** Whether its operations are replaced before the others, and fused. */
-  readonly isElementwise?: true;
+  /** Kinds of the first turn are replaced first, and those without a turn last, after element-wise operations are fused. */
+  readonly turn?: 1 | 2;
 }
 
 /** Image, filter and the accumulator that the result is added to. */

@@ -10,8 +10,10 @@ import { integerProducts, type IntegerProduct } from './integer-product.ts';
 import { packedProducts, type PackedProduct } from './packed-product.ts';
 import { products, type Product } from './product.ts';
 import { quantizedPrograms, type Quantized } from './quantized.ts';
+import { quantizations, type Quantization } from './quantization.ts';
 import { roundings, type Rounding } from './rounding.ts';
 import { storedProducts, type StoredProduct } from './stored-product.ts';
+import { tables, type Table } from './table.ts';
 import { spreadConvolutions, type SpreadConvolution } from './spread-convolution.ts';
 
 /** An operation that another one replaces. */
@@ -22,6 +24,8 @@ export type Replaceable =
   | IntegerProduct
   | PackedProduct
   | StoredProduct
+  | Quantization
+  | Table
   | Rounding
   | Attention
   | Concat
@@ -36,6 +40,8 @@ const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   integerProducts,
   packedProducts,
   storedProducts,
+  quantizations,
+  tables,
   roundings,
   concats,
   broadcasts,

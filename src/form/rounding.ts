@@ -1,10 +1,9 @@
 // Rounding to the nearest integer, ties to even, as each quantization does for each element. The compiler writes it as thirty operations on bits, which take
 // two thirds of the time of such an element-wise dispatch, although processors have one instruction. In its form, it is an addition and a subtraction
 // of 2^23, from which on floats of 32 bits are whole numbers. The result is the same for every float.
-import { bufferOf } from '../system/bytes.ts';
 import type { ReplaceableKind } from './form.ts';
-import { tensorText } from '../workload/tensor.ts';
-import { genericText, type Value, type Writer, type Written } from './text.ts';
+import { onHalves, readQuantizations, ROUNDED } from './quantization.ts';
+import { listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Rounding {
   readonly name: typeof NAME;
@@ -15,12 +14,9 @@ const TYPE = 'f32';
 
 const roundingKey = ({ name }: Rounding): string => `${name} ${TYPE}`;
 
-/** The rounding of a text of the compiler; none for a text without. */
-export function readRounding(text: Uint8Array): Rounding[] {
-  const bytes = bufferOf(text);
-  if (!bytes.includes(NAME)) return [];
-  return /math\.roundeven %\w+ : f32/.test(bytes.toString('latin1')) ? [{ name: NAME }] : [];
-}
+/** The rounding of a text of the compiler; none for a text without, apart from quantizations. */
+export const readRounding = (text: Uint8Array): Rounding[] =>
+  readQuantizations(text).areAll ? [] : [{ name: NAME }];
 
 /** Whether a value, for example from a file, is this operation. */
 export const isRounding = (value: unknown): value is Rounding =>
@@ -42,29 +38,14 @@ function byAdditions(writer: Writer, [value]: readonly Value[]): Value {
   return define(`math.copysign ${chosen.name}, ${name} : ${TYPE}`);
 }
 
-/** The tensor that a function of its own rounds. */
-const ROUNDED = { elementType: TYPE, shape: [4096] };
+const VALUE: Value = { elementType: TYPE, shape: [], name: '%value', isScalar: true };
+const operation = `${NAME} %value : ${TYPE}`;
 
 /** The operation as the program has it. A function of its own rounds a tensor. */
-function writtenRounding(): Written {
-  const value = { ...ROUNDED, name: '%value' };
-  const half = '%half = arith.constant 0.5 : f32';
-  const rounded = genericText({
-    ...{ loops: 'i', maps: ['i', 'i'], inputs: [value], into: { ...ROUNDED, name: '%into' } },
-    body: [half, `%h = arith.mulf %x0, %half : ${TYPE}`, `%r = ${NAME} %h : ${TYPE}`],
-    gives: '%r',
-  });
-  return {
-    operands: [value],
-    list: `${value.name}: ${TYPE}`,
-    operation: `${NAME} %value : ${TYPE}`,
-    type: TYPE,
-    alone: {
-      operands: [value],
-      body: `%into = tensor.empty() : ${tensorText(ROUNDED)}\n  %0 = ${rounded}`,
-    },
-  };
-}
+const writtenRounding = (): Written => ({
+  ...{ operands: [VALUE], list: listOf([VALUE]), operation, type: TYPE },
+  alone: onHalves([`%rounded = ${operation}`], '%rounded', TYPE),
+});
 
 export const roundings: ReplaceableKind<Rounding> = {
   is: isRounding,

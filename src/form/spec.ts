@@ -31,20 +31,22 @@ export function formsSpec(choices: readonly FormChoice[], only?: string): string
     if (isReplaceable(operation) && kindOf(operation).write !== undefined)
       distinct.set(rewritableKey(operation), { operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
-  const first = parts.filter(({ isElementwise }) => isElementwise);
-  const later = parts.filter(({ isElementwise }) => !isElementwise);
+  const ofTurn = (turn?: number) => parts.filter((one) => one.turn === turn);
+  const early = [1, 2].map(ofTurn).filter((some) => some.length > 0);
+  const later = ofTurn();
   const cancel = cancelling(
     parts.flatMap(({ moves }) => moves),
     parts.flatMap(({ images }) => images),
   );
   const paddings = new Set(parts.flatMap(({ padding }) => (padding === null ? [] : [tensorText(padding)])));
-  const root = first.length === 0 ? '%root' : '%first';
+  const roots = ['%root', ...early.map((_, i) => `%turn_${i}`)];
+  const root = roots.at(-1)!;
   const done = later.length === 0 ? root : '%done';
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   const text = `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${passing(before, '%root', 'quantized')}${before.length === 0 ? '' : GENERALIZING}${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(paddings, root)}${replacing('%done', root, later)}${passing([...after], done)}${cancel.after(done)}    transform.yield
+${passing(before, '%root', 'quantized')}${before.length === 0 ? '' : GENERALIZING}${early.map((some, i) => replacing(roots[i + 1]!, roots[i]!, some)).join('')}${cancel.before(root)}${insertingPads(paddings, root)}${replacing('%done', root, later)}${passing([...after], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;
@@ -92,7 +94,7 @@ function partOf({ operation, form }: Replaced, i: number) {
   } = kind.write!(writer, operation, written.operands, packingIn(form));
   const computed = { body: writer.text, result: value.name, type: written.type };
   return {
-    ...{ i, images, padding, moves: writer.moves, isElementwise: kind.isElementwise === true },
+    ...{ i, images, padding, moves: writer.moves, turn: kind.turn },
     text: replacement(['match', 'rewrite', 'form'], i, written, computed, `#place_${i}`),
   };
 }
