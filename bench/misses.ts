@@ -1,6 +1,6 @@
 // Seconds from a miss to the output: builds of matmuls without any record, at the default budget.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { geometricMean, median } from '../src/measure/statistics.ts';
 import type { Explanation } from '../src/report/explain.ts';
@@ -10,9 +10,10 @@ import { jsonFile, readArguments, run, say, writeJson } from './shared/arguments
 import { moduleText, parseShape } from './shared/shape.ts';
 import { aboutRun, HOST_FLAGS, openWorkplace, wrapperEnvironment } from './shared/workplace.ts';
 
-const USAGE = `usage: npm run bench:misses -- [SHAPE...] [--json FILE]
+const USAGE = `usage: npm run bench:misses -- [SHAPE...] [--wide SECONDS] [--json FILE]
 
   SHAPE   such as 512x512x512 (default: 20 shapes)
+  --wide  after each build, search for so long without a prior, and print the part of the found speed that the build had
   --json  also write all values to FILE`;
 
 const DRIVER = 'local-sync';
@@ -31,10 +32,16 @@ export interface Miss {
   readonly seconds: number;
   /** The default's time over the configuration's; 1 if the default is best. */
   readonly gain: number;
+  /** The same after a search without a prior that goes on. Null if there was none. */
+  readonly wideGain: number | null;
 }
 
+/** Part of the best known speed that a build had. */
+const reached = ({ gain, wideGain }: Miss): number => gain / (wideGain ?? gain);
+
 async function main(): Promise<void> {
-  const args = readArguments(['json'], USAGE);
+  const args = readArguments(['json', 'wide'], USAGE);
+  const wide = args.options['wide'];
   const shapes = args.positionals.length > 0 ? args.positionals : SHAPES;
   const programs = shapes.map((shape) => moduleText(parseShape(shape)));
   const json = jsonFile(args);
@@ -50,20 +57,34 @@ async function main(): Promise<void> {
     // Earlier shapes must not help. The cache folder stays: it has no records.
     rmSync(database, { force: true });
     const settings = { DEVICE: DRIVER, DB: database, EXPLAIN: explain, BUDGET: undefined };
+    const build = async () => {
+      await execa(place.wrapper, [...HOST_FLAGS, source, '-o', output], {
+        env: wrapperEnvironment(place, settings),
+        extendEnv: false,
+      });
+      const { operations } = JSON.parse(readFileSync(explain, 'utf8')) as Explanation;
+      return operations[0]?.speedup?.ratio ?? 1;
+    };
     const begun = performance.now();
-    await execa(place.wrapper, [...HOST_FLAGS, source, '-o', output], {
-      env: wrapperEnvironment(place, settings),
-      extendEnv: false,
-    });
+    const gain = await build();
     const seconds = (performance.now() - begun) / 1000;
-    const { operations } = JSON.parse(readFileSync(explain, 'utf8')) as Explanation;
-    misses.push({ shape, seconds, gain: operations[0]?.speedup?.ratio ?? 1 });
+    if (wide !== undefined)
+      await execa(
+        join(dirname(place.wrapper), 'iree-tuned'),
+        ['tune', source, '--again', '--strategy', 'descent', '--budget', wide, '--', ...HOST_FLAGS],
+        { env: wrapperEnvironment(place, settings), extendEnv: false },
+      );
+    const wideGain = wide === undefined ? null : Math.max(gain, await build());
+    misses.push({ shape, seconds, gain, wideGain });
   }
   const all = misses.map(({ seconds }) => seconds);
   console.log(
     table(
-      ['shape', 'seconds', 'gain'],
-      misses.map(({ shape, seconds, gain }) => [shape, seconds.toFixed(1), formatRatio(gain)]),
+      ['shape', 'seconds', 'gain', 'after a wide search', 'reached'],
+      misses.map((miss) => [
+        ...[miss.shape, miss.seconds.toFixed(1), formatRatio(miss.gain)],
+        ...(miss.wideGain === null ? ['-', '-'] : [formatRatio(miss.wideGain), reached(miss).toFixed(2)]),
+      ]),
     ),
   );
   console.log(

@@ -1,21 +1,28 @@
 // Bodies of generic operations as steps: one operation after another, each on elements of the inputs or on results of earlier steps.
+import { bufferOf } from '../system/bytes.ts';
 import { isIntegerWithin } from '../system/data.ts';
-import { elementBits, isFloat, isInteger, isSimpleType } from '../workload/element-type.ts';
+import { elementBits, isFloat, isInteger } from '../workload/element-type.ts';
 import { withoutLocations } from '../compiler/locations.ts';
+import { OF_FLOATS, OF_INTEGERS } from './scalar-operations.ts';
 import type { Value } from './text.ts';
 
 export interface Step {
   /** Such as `arith.mulf`. */
   readonly name: string;
-  /** Its operands: inputs of the generic operation, its result so far, then the steps, in this order. */
+  /** Its operands: elements of the inputs and of the result so far, then the steps, in this order. */
   readonly of: readonly number[];
   /** Its result. */
   readonly type: string;
+  /** A constant as the compiler writes it, or the predicate of a comparison. */
+  readonly text?: string;
 }
 
-/** Conversions have one operand, the others two of the type of the result. */
-const CONVERSIONS = ['arith.extf', 'arith.extsi', 'arith.extui', 'arith.sitofp', 'arith.uitofp'];
-const COMBINATIONS = ['arith.mulf', 'arith.addf', 'arith.subf'];
+/** A step as it stands in a text. */
+export interface Operation extends Omit<Step, 'of'> {
+  /** Names and types of its operands. */
+  readonly of: readonly string[];
+  readonly from: readonly string[];
+}
 
 /** The body of a generic operation. */
 export interface Body {
@@ -24,27 +31,85 @@ export interface Body {
   readonly steps: readonly Step[];
 }
 
-const BLOCK = /\^bb0\(([^)]*)\):\s*([^]*?)linalg\.yield (%\w+) : \w+\s/;
-const LINE = /^(%\w+) = (arith\.\w+) (%\w+)(?:, (%\w+))? : (\w+)(?: to (\w+))?$/;
+/** Conversions, and whether they are of floats, and to floats. */
+const CONVERSIONS: Readonly<Record<string, readonly [isOfFloat: boolean, isToFloat: boolean]>> = {
+  'arith.extf': [true, true],
+  'arith.extsi': [false, false],
+  'arith.extui': [false, false],
+  'arith.trunci': [false, false],
+  'arith.sitofp': [false, true],
+  'arith.uitofp': [false, true],
+  'arith.fptosi': [true, false],
+  'arith.fptoui': [true, false],
+};
 
-/** Reads the body in the text of an operation. Null for another body than steps of these kinds, of which the last one gives the result. */
+const [CONSTANT, COMPARISON, CHOICE, TRUTH] = ['arith.constant', 'arith.cmpf', 'arith.select', 'i1'] as const;
+const INTEGER_TEXT = /^-?\d+$/;
+const FLOAT_TEXT = /^(?:-?\d+\.\d+(?:e[+-]\d+)?|0x[0-9A-F]+)$/;
+const PREDICATE = /^[ou](?:gt|ge|lt|le|eq|ne)$/;
+
+const REST =
+  /^(?:(?<text>[^%\s,]+)(?:, | ))?(?<of>%\w+(?:, %\w+)*)?(?:^| )?: (?<from>\w+)(?: to (?<to>\w+))?$/;
+
+/** An operation in a text, without locations. Null for a spelling that no step has. @param rest what stands behind its name */
+export function operationFrom(name: string, rest: string): Operation | null {
+  const { text, of = '', from, to } = REST.exec(rest)?.groups ?? {};
+  if (from === undefined) return null;
+  const operands = of === '' ? [] : of.split(', ');
+  const types = operands.map((_, i) => (name === CHOICE && i === 0 ? TRUTH : from));
+  const type = name === COMPARISON ? TRUTH : (to ?? from);
+  return { name, of: operands, from: types, type, ...(text !== undefined && { text }) };
+}
+
+const IN_TEXT =
+  /^ *(?:\^bb\d+\(| *(?<result>%\w+) = (?<name>(?:arith|math)\.\w+) (?<rest>[^\n]*?)(?: loc\([^\n]*)?$)/gm;
+
+/**
+ * The operations on scalars in a text of a quantized program, in order. Null where a block begins. None for texts without a rounding.
+ * @param definitions gets each operation by the name of its result, which blocks use again
+ */
+export function* definitionsIn(
+  text: Uint8Array,
+  definitions: Map<string, Operation>,
+): Generator<{ result: string; definition: Operation | null } | null> {
+  const bytes = bufferOf(text);
+  if (!bytes.includes('math.roundeven')) return;
+  for (const { groups = {} } of bytes.toString('latin1').matchAll(IN_TEXT)) {
+    const { result, name, rest } = groups as Partial<Record<string, string>>;
+    const definition = result === undefined ? null : operationFrom(name!, rest!);
+    if (definition !== null) definitions.set(result!, definition);
+    else if (result !== undefined) definitions.delete(result);
+    yield result === undefined ? null : { result, definition };
+  }
+}
+
+const BLOCK = /\^bb0\(([^)]*)\):\s*([^]*?)linalg\.yield (%\w+) : \w+\s/;
+const LINE = /^(%\w+) = ((?:arith|math)\.\w+) (.*)$/;
+
+/** Reads the body in the text of an operation. Null for another body than steps, of which the last one gives the result. */
 export function bodyIn(text: string): Body | null {
   const [, block, lines, given] = BLOCK.exec(withoutLocations(text)) ?? [];
   if (block === undefined) return null;
   const elements = block.split(', ').map((one) => one.split(': ') as [string, string]);
+  const types = elements.map(([, type]) => type);
   const names = elements.map(([name]) => name);
   const steps: Step[] = [];
   for (const line of lines!.split('\n').map((one) => one.trim())) {
     if (line === '') continue;
-    const [, result, name, first, second, from, to] = LINE.exec(line) ?? [];
-    if (result === undefined) return null;
-    const of = [first!, ...(second === undefined ? [] : [second])].map((one) => names.indexOf(one));
-    steps.push({ name: name!, of, type: to ?? from! });
-    names.push(result);
+    const [, result, name, rest] = LINE.exec(line) ?? [];
+    const operation = result === undefined ? null : operationFrom(name!, rest!);
+    if (operation === null) return null;
+    steps.push(stepOf(operation, (one) => names.indexOf(one)));
+    names.push(result!);
   }
-  if (!areSteps(steps, elements.length) || names.at(-1) !== given) return null;
-  return { types: elements.map(([, type]) => type), steps: inOneStep(steps, elements.length) };
+  if (!areSteps(steps, types) || names.at(-1) !== given) return null;
+  return { types, steps: inOneStep(steps, elements.length) };
 }
+
+export const stepOf = ({ name, of, type, text }: Operation, placeOf: (name: string) => number): Step => ({
+  ...{ name, of: of.map(placeOf), type },
+  ...(text !== undefined && { text }),
+});
 
 /** The compiler makes floats of widened integers without the widening, before it rewrites a program. */
 const AT_ONCE: Readonly<Record<string, string>> = {
@@ -67,23 +132,55 @@ function inOneStep(steps: readonly Step[], elements: number): Step[] {
   return kept.map(({ of, ...one }) => ({ ...one, of: of.map(placeOf) }));
 }
 
-/** Whether a value, for example from a file, is a list of steps after so many elements. */
-export const areSteps = (value: unknown, elements: number): value is readonly Step[] =>
+/**
+ * Whether a value, for example from a file, is a list of steps whose operations take the types that they get. Checks every field, because all are
+ * written into MLIR.
+ * @param types of the elements
+ */
+export const areSteps = (value: unknown, types: readonly string[]): value is readonly Step[] =>
   Array.isArray(value) &&
   value.length > 0 &&
-  (value as readonly unknown[]).every((step, i) => isStep(step, elements + i));
-
-function isStep(value: unknown, before: number): boolean {
-  const { name, of, type } = (value ?? {}) as Partial<Record<keyof Step, unknown>>;
-  const among = [CONVERSIONS, COMBINATIONS].findIndex((all) => all.some((one) => one === name));
-  return (
-    among >= 0 &&
-    Array.isArray(of) &&
-    of.length === among + 1 &&
-    of.every((one) => isIntegerWithin(one, 0, before - 1)) &&
-    typeof type === 'string' &&
-    isSimpleType(type)
+  (value as readonly Step[]).every((step, i, all) =>
+    isStep(step, [...types, ...all.slice(0, i).map(({ type }) => type)]),
   );
+
+/** @param before types of the elements and of the steps before */
+function isStep(value: unknown, before: readonly string[]): boolean {
+  const { name, of, type, text } = (value ?? {}) as Partial<Record<keyof Step, unknown>>;
+  if (typeof name !== 'string' || typeof type !== 'string' || !Array.isArray(of)) return false;
+  if (!of.every((one) => isIntegerWithin(one, 0, before.length - 1))) return false;
+  const from = (of as number[]).map((one) => before[one]!);
+  const isOf = (...types: readonly string[]) => from.join() === types.join();
+  const spelling =
+    name === CONSTANT ? (isFloat(type) ? FLOAT_TEXT : INTEGER_TEXT) : name === COMPARISON ? PREDICATE : null;
+  if (spelling === null ? text !== undefined : typeof text !== 'string' || !spelling.test(text)) return false;
+  if (name === CONSTANT) return isOf() && (isFloat(type) || isInteger(type));
+  if (name === COMPARISON) return type === TRUTH && isOf(from[0]!, from[0]!) && isFloat(from[0]!);
+  if (name === CHOICE) return isOf(TRUTH, type, type) && (isFloat(type) || isInteger(type));
+  if (Object.hasOwn(OF_FLOATS, name))
+    return isFloat(type) && isOf(...Array.from({ length: OF_FLOATS[name]!.length }, () => type));
+  if (Object.hasOwn(OF_INTEGERS, name)) return isInteger(type) && isOf(type, type);
+  return Object.hasOwn(CONVERSIONS, name) && from.length === 1 && converts(name, from[0]!, type);
+}
+
+/** Whether a conversion takes one type to another one. */
+function converts(name: string, from: string, to: string): boolean {
+  const [isOfFloat, isToFloat] = CONVERSIONS[name]!;
+  const isOf = isOfFloat ? isFloat(from) : isInteger(from);
+  const isTo = isToFloat ? isFloat(to) : isInteger(to);
+  if (!isOf || !isTo || isOfFloat !== isToFloat) return isOf && isTo;
+  return name === 'arith.trunci' ? elementBits(to) < elementBits(from) : elementBits(to) > elementBits(from);
+}
+
+/** A step, without the name of its result. @param typeOf type of an operand @param nameOf name of an operand */
+export function stepText(
+  { name, of, type, text }: Step,
+  typeOf: (i: number) => string,
+  nameOf: (i: number) => string,
+): string {
+  const operands = [...(text === undefined ? [] : [text]), ...of.map(nameOf)];
+  const from = of.length === 0 ? type : typeOf(of.at(-1)!);
+  return `${name} ${operands.join(', ')} : ${from}${isConversion(name) ? ` to ${type}` : ''}`;
 }
 
 /**
@@ -97,31 +194,15 @@ export function bodyText(
   const typeOf = (i: number) => types[i] ?? steps[i - types.length]!.type;
   const nameOf = (i: number) =>
     i < types.length - 1 ? `%x${i}` : i === types.length - 1 ? '%out' : `%s${i - types.length}`;
-  const body = steps.map(({ name, of, type }, i) => {
-    const converted = of.length === 1 ? `${typeOf(of[0]!)} to ` : '';
-    return `%s${i} = ${name} ${of.map(nameOf).join(', ')} : ${converted}${type}`;
-  });
+  const body = steps.map((step, i) => `%s${i} = ${stepText(step, typeOf, nameOf)}`);
   return { body, gives: `%s${steps.length - 1}` };
 }
 
-export const isConversion = (name: string): boolean => CONVERSIONS.includes(name);
+export const isConversion = (name: string): boolean => Object.hasOwn(CONVERSIONS, name);
 
 /** The operation that makes floats of a narrower type. @param isUnsigned of integers */
 export const floatConversion = (elementType: string, isUnsigned: boolean): string =>
   isFloat(elementType) ? 'arith.extf' : isUnsigned ? 'arith.uitofp' : 'arith.sitofp';
-
-/** Whether steps have the types that their operations take. */
-export function areTyped({ types, steps }: Body): boolean {
-  const all = [...types, ...steps.map(({ type }) => type)];
-  return steps.every(({ name, of, type }) => {
-    const from = of.map((one) => all[one]!);
-    if (!isConversion(name)) return isFloat(type) && from.every((one) => one === type);
-    const [isOfFloats, isToFloats] = [name === 'arith.extf', /f$|tofp$/.test(name)];
-    const isOf = isOfFloats ? isFloat(from[0]!) : isInteger(from[0]!);
-    const isTo = isToFloats ? isFloat(type) : isInteger(type);
-    return isOf && isTo && (isOfFloats !== isToFloats || elementBits(type) > elementBits(from[0]!));
-  });
-}
 
 /** Whether a body adds products of its two inputs to the result, as floats. Products may be widened before they are added. */
 export function isSumOfProducts({ types, steps }: Body): boolean {

@@ -2,7 +2,7 @@
 import { VALUE } from '../compiler/symbol.ts';
 import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { areSteps, areTyped, bodyIn, bodyText, floatConversion, isConversion, type Step } from './body.ts';
+import { areSteps, bodyIn, bodyText, floatConversion, isConversion, type Step } from './body.ts';
 import { isConstant, type Definitions } from './constants.ts';
 import { HALF } from './parts.ts';
 import { typeText, type Value, type Writer } from './text.ts';
@@ -216,7 +216,7 @@ export function areStages(value: unknown, float: string, columns: number): value
         inputs.every((one, k) => (one === null || one === weights ? to[k] === whole : isPart(one, to[k]!))) &&
         (typeof steps === 'string'
           ? stages.length === 1 && float === 'f32' && isDequantize(inputs as readonly Tensor[], to)
-          : steps.at(-1)!.type === float && areTyped({ types: typesOf(inputs, float), steps })),
+          : areSteps(steps, typesOf(inputs, float)) && steps.at(-1)!.type === float),
     ) &&
     dequantizationOf(stages) !== null
   );
@@ -245,7 +245,7 @@ function isStage(value: unknown): value is Stage {
     Array.isArray(to) &&
     to.length === inputs.length &&
     to.every((one) => typeof one === 'string') &&
-    (steps === 'signed' || steps === 'unsigned' || areSteps(steps, inputs.length + 1))
+    (steps === 'signed' || steps === 'unsigned' || Array.isArray(steps))
   );
 }
 

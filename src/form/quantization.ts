@@ -1,11 +1,12 @@
 // Quantization of a float: rounded to the nearest integer, ties to even, moved by a zero point, and limited to the range of a narrow integer. With the
 // rounding as additions (see `rounding.ts`), these are ten operations on each element. Its form limits the float first. Then its sum with 1.5 * 2^23
 // has the integer in its low bits. The result is the same for every float, and for every zero point within the range of the integer.
-import { bufferOf } from '../system/bytes.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { tensorText } from '../workload/tensor.ts';
+import { definitionsIn, floatConversion, isConversion, type Operation } from './body.ts';
 import type { ReplaceableKind } from './form.ts';
+import { TO_INTEGER } from './scalar-chain.ts';
 import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 /** A limit of the moved integer. */
@@ -26,6 +27,7 @@ export interface Quantization {
 }
 
 const NAME = 'quantize';
+const FLOAT = 'f32';
 
 /** Which limit an operation is. */
 const LIMITS = {
@@ -50,58 +52,51 @@ const quantizationKey = ({ type, isUnsigned, zero, limits }: Quantization): stri
   return `${NAME} f32->${type}${isUnsigned ? ' unsigned' : ''} ${moved} ${limited.join(' ')}`;
 };
 
-const STEP = /^ *(%\w+) = ((?:arith|math)\.\w+) ([^\n]*)$/gm;
-const QUANTIZE = /^arith\.fpto([us])i (%\w+) : f32 to (\w+)/;
-const LIMIT = /^(arith\.m(?:ax|in)(?:num|imum)f) (%\w+), (%\w+) : f32/;
-const ROUND = /^math\.roundeven %\w+ : f32/;
-const MOVE = /^arith\.addf (%\w+), (%\w+) : f32/;
-const CONVERTED = /^arith\.([us])itofp %\w+ : (\w+) to f32/;
-const NUMBER = /^arith\.constant (-?\d+\.\d+(?:e[+-]\d+)?) : f32/;
-
 /** The quantizations in a text of the compiler, and whether it has other roundings. A zero point that is no whole number leaves all as they are. */
 export function readQuantizations(text: Uint8Array): { found: Quantization[]; areAll: boolean } {
-  const bytes = bufferOf(text);
-  if (!bytes.includes('math.roundeven')) return { found: [], areAll: true };
-  const definitions = new Map<string, string>();
+  const definitions = new Map<string, Operation>();
   const found: Quantization[] = [];
   let roundings = 0;
-  for (const [, name, operation, rest] of bytes.toString('latin1').matchAll(STEP)) {
-    const definition = `${operation!} ${rest!}`;
-    definitions.set(name!, definition);
-    if (ROUND.test(definition)) roundings++;
-    const one = QUANTIZE.test(definition) ? quantizationIn(definition, definitions) : null;
+  for (const defined of definitionsIn(text, definitions)) {
+    const definition = defined?.definition ?? null;
+    if (definition === null) continue;
+    if (isRounding(definition)) roundings++;
+    const one = quantizationIn(definition, definitions);
     if (one === 'no whole zero point') return { found: [], areAll: false };
     if (one !== null) found.push(one);
   }
   return { found, areAll: roundings === found.length };
 }
 
+const isRounding = (one: Operation | undefined): boolean =>
+  one?.name === 'math.roundeven' && one.type === FLOAT;
+
 /** The quantization that a conversion to an integer ends; null for another computation. */
 function quantizationIn(
-  conversion: string,
-  definitions: ReadonlyMap<string, string>,
+  { name: conversion, of: [last], type }: Operation,
+  definitions: ReadonlyMap<string, Operation>,
 ): Quantization | 'no whole zero point' | null {
-  const definitionOf = (value: string) => definitions.get(value) ?? '';
-  const numberIn = (value: string) => Number(NUMBER.exec(definitionOf(value))?.[1] ?? NaN);
-  const [, sign, last, type] = QUANTIZE.exec(conversion)!;
+  if (!TO_INTEGER.test(conversion)) return null;
+  const numberIn = (value: string) => Number(definitions.get(value)?.text ?? NaN);
   const limits: unknown[] = [];
-  let value = last!;
+  let value = definitions.get(last!);
   while (limits.length < 2) {
-    const [, name, limited, bound] = LIMIT.exec(definitionOf(value)) ?? [];
-    if (name === undefined) return null;
-    limits.unshift({ name, bound: numberIn(bound!) });
-    value = limited!;
+    if (value === undefined || !(value.name in LIMITS) || value.type !== FLOAT) return null;
+    limits.unshift({ name: value.name, bound: numberIn(value.of[1]!) });
+    value = definitions.get(value.of[0]!);
   }
-  const [, rounded = value, added] = MOVE.exec(definitionOf(value)) ?? [];
-  const [, zeroSign, zeroType] = CONVERTED.exec(definitionOf(added ?? '')) ?? [];
+  const [rounded, added] = value?.name === 'arith.addf' ? value.of : [];
+  const moved = definitions.get(added ?? '');
+  const isConverted = moved !== undefined && isConversion(moved.name);
   const zero =
     added === undefined
       ? null
-      : zeroType === undefined
-        ? 'f32'
-        : { type: zeroType, isUnsigned: zeroSign === 'u' };
-  const read = { name: NAME, type, isUnsigned: sign === 'u', zero, limits };
-  if (!ROUND.test(definitionOf(rounded)) || !isQuantization(read)) return null;
+      : isConverted
+        ? { type: moved.from[0]!, isUnsigned: moved.name === 'arith.uitofp' }
+        : 'f32';
+  const read = { name: NAME, type, isUnsigned: conversion === 'arith.fptoui', zero, limits };
+  if (!isRounding(rounded === undefined ? value : definitions.get(rounded)) || !isQuantization(read))
+    return null;
   const isWhole = zero !== 'f32' || isIntegerWithin(numberIn(added!), ...rangeOf(read));
   return isWhole ? read : 'no whole zero point';
 }
@@ -114,7 +109,7 @@ export function isQuantization(value: unknown): value is Quantization {
   if (name !== NAME || !TYPES.some((one) => one === type) || typeof isUnsigned !== 'boolean') return false;
   const range = rangeOf(value as Quantization);
   return (
-    (zero === null || zero === 'f32' || isConversion(zero)) &&
+    (zero === null || zero === 'f32' || isZeroOfIntegers(zero)) &&
     Array.isArray(limits) &&
     limits.length === 2 &&
     (limits as unknown[]).every((one) => {
@@ -125,7 +120,7 @@ export function isQuantization(value: unknown): value is Quantization {
   );
 }
 
-const isConversion = (zero: unknown): boolean => {
+const isZeroOfIntegers = (zero: unknown): boolean => {
   const { type, isUnsigned } = zero as Partial<Record<'type' | 'isUnsigned', unknown>>;
   return OF_ZEROS.some((one) => one === type) && typeof isUnsigned === 'boolean';
 };
@@ -179,7 +174,7 @@ function writtenQuantization({ type, isUnsigned, zero, limits }: Quantization): 
 const ODD = 3;
 
 const floatOf = ({ type, isUnsigned }: { readonly type: string; readonly isUnsigned: boolean }): string =>
-  `arith.${isUnsigned ? 'u' : 's'}itofp %zero : ${type} to f32`;
+  `${floatConversion(type, isUnsigned)} %zero : ${type} to f32`;
 
 /** Writes the quantization of a scalar. */
 function limitedFirst(

@@ -7,7 +7,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { elementBits, isNarrowFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { areSteps, areTyped, bodyIn, bodyText, FloatBody, isSumOfProducts, type Step } from './body.ts';
+import { areSteps, bodyIn, bodyText, FloatBody, isSumOfProducts, type Step } from './body.ts';
 import { isHalfByte, type Definitions } from './constants.ts';
 import type { ReplaceableKind } from './form.ts';
 import {
@@ -113,7 +113,7 @@ function isStoredProduct(value: unknown): value is StoredProduct {
   >;
   if (name !== NAME || !isTensor(lhs) || !isTensor(result) || typeof isTransposed !== 'boolean') return false;
   const float = lhs.elementType;
-  if (!areStages(stages, float, isTransposed ? 0 : 1) || (sum !== null && !areSteps(sum, 3))) return false;
+  if (!areStages(stages, float, isTransposed ? 0 : 1) || (sum !== null && !Array.isArray(sum))) return false;
   const { shape, elementType } = weightsOf(stages);
   const { factor } = dequantizationOf(stages)!;
   const isSum = sum !== null;
@@ -134,7 +134,7 @@ function isStoredProduct(value: unknown): value is StoredProduct {
     (hasBlocks ? ofBlocks() : ofColumns()) &&
     (float === WIDE || (isSum && isNarrowFloat(float))) &&
     result.elementType === WIDE &&
-    (types === undefined || (isSumOfProducts({ types, steps: sum! }) && areTyped({ types, steps: sum! }))) &&
+    (types === undefined || (areSteps(sum, types) && isSumOfProducts({ types, steps: sum }))) &&
     elementsOf(shape) >= LEAST_WEIGHTS &&
     hasStrips(n, k) &&
     (rows.length === 1 || rows.length === 2) &&

@@ -1,89 +1,62 @@
 // A chain of operations between two integers of 8 bits, such as an activation between two quantized operations: dequantization, exponential, divisions,
 // quantization. There are 256 possible results. Its form reads them from a table.
 import { createHash } from 'node:crypto';
-import { bufferOf } from '../system/bytes.ts';
 import type { ReplaceableKind } from './form.ts';
-import { isChain, isSlow, lineText, tableOf, type Line } from './scalar-chain.ts';
+import { definitionsIn, stepOf, stepText, type Operation, type Step } from './body.ts';
+import { isChain, isSlow, tableOf, TO_INTEGER, typeIn } from './scalar-chain.ts';
 import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 import { tensorText } from '../workload/tensor.ts';
 
 export interface Table {
   readonly name: typeof NAME;
-  readonly lines: readonly Line[];
+  readonly steps: readonly Step[];
 }
 
 const NAME = 'table';
 
 /** Such as `table i8->i8 instead of 24 operations, among them math.exp 3f5a01c2`. */
-const tableKey = ({ lines }: Table): string => {
-  const slow = lines.filter((one) => isSlow([one])).map(({ name }) => name);
-  const digest = createHash('sha256').update(JSON.stringify(lines)).digest('hex').slice(0, 8);
-  return `${NAME} i8->i8 instead of ${lines.length} operations, among them ${[...new Set(slow)].join(', ')} ${digest}`;
+const tableKey = ({ steps }: Table): string => {
+  const slow = steps.filter((one) => isSlow([one])).map(({ name }) => name);
+  const digest = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);
+  return `${NAME} i8->i8 instead of ${steps.length} operations, among them ${[...new Set(slow)].join(', ')} ${digest}`;
 };
-
-/** An operation of a text. */
-interface Definition extends Omit<Line, 'of'> {
-  readonly of: readonly string[];
-  /** Types of its operands. */
-  readonly from: readonly string[];
-}
-
-const BLOCK = String.raw`\^bb\d+\(`;
-const OPERATION = String.raw` (?<result>%\w+) = (?<name>(?:arith|math)\.\w+) (?<rest>[^\n]*?)(?: loc\([^\n]*)?$`;
-const STEP = new RegExp(`^ *(?:${BLOCK}|${OPERATION})`, 'gm');
-const REST =
-  /^(?:(?<text>[^%\s,]+)(?:, | ))?(?<of>%\w+(?:, %\w+)*)?(?:^| )?: (?<from>\w+)(?: to (?<to>\w+))?$/;
-
-function definitionFrom(name: string, rest: string): Definition | null {
-  const { text, of = '', from, to } = REST.exec(rest)?.groups ?? {};
-  if (from === undefined) return null;
-  const operands = of === '' ? [] : of.split(', ');
-  const types = operands.map((_, i) => (name === 'arith.select' && i === 0 ? 'i1' : from));
-  const type = name === 'arith.cmpf' ? 'i1' : (to ?? from);
-  return { name, of: operands, from: types, type, ...(text !== undefined && { text }) };
-}
 
 /** The slow chains in a text of the compiler, each with all that lies between two integers. */
 export function readTables(text: Uint8Array): Table[] {
-  const bytes = bufferOf(text);
-  if (!bytes.includes('math.roundeven')) return [];
-  const definitions = new Map<string, Definition>();
+  const definitions = new Map<string, Operation>();
   let found = new Map<string, Table>();
   const all: Table[] = [];
   /** The integer of 8 bits that each other one is made of alone. */
   const bases = new Map<string, string>();
-  for (const { groups } of bytes.toString('latin1').matchAll(STEP)) {
-    const result = groups?.['result'];
-    if (result === undefined) {
+  for (const defined of definitionsIn(text, definitions)) {
+    if (defined === null) {
       all.push(...found.values());
       found = new Map();
       bases.clear();
       continue;
     }
-    const definition = definitionFrom(groups!['name']!, groups!['rest']!);
-    if (definition === null) definitions.delete(result);
-    else definitions.set(result, definition);
-    if (definition?.type !== 'i8' || !/^arith\.fpto[us]i$/.test(definition.name)) continue;
+    const { result, definition } = defined;
+    if (definition?.type !== 'i8' || !TO_INTEGER.test(definition.name)) continue;
     const base = baseOf(definition, definitions, bases);
     const chain = base === null ? null : chainOf(result, base, definitions);
     if (chain === null) continue;
     bases.set(result, base!);
-    if (!isSlow(chain.lines) || tableOf(chain.lines) === null) continue;
+    if (!isSlow(chain.steps) || tableOf(chain.steps) === null) continue;
     for (const inner of chain.names) found.delete(inner);
-    found.set(result, { name: NAME, lines: chain.lines });
+    found.set(result, { name: NAME, steps: chain.steps });
   }
   return [...all, ...found.values()];
 }
 
 /** The only integer of 8 bits that an operation is made of, apart from constants; null if there is more. */
 function baseOf(
-  from: Definition,
-  definitions: ReadonlyMap<string, Definition>,
+  from: Operation,
+  definitions: ReadonlyMap<string, Operation>,
   bases: ReadonlyMap<string, string>,
 ): string | null {
   const found = new Set<string>();
   const open = [from];
-  const seen = new Set<Definition>();
+  const seen = new Set<Operation>();
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
     if (seen.has(one)) continue;
     seen.add(one);
@@ -99,34 +72,32 @@ function baseOf(
 }
 
 /** The operations from one integer to another, and their names in the text; null if they are no chain. */
-function chainOf(result: string, base: string, definitions: ReadonlyMap<string, Definition>) {
+function chainOf(result: string, base: string, definitions: ReadonlyMap<string, Operation>) {
   const names = [base];
-  const lines: Line[] = [];
-  const add = (value: string): number => {
+  const steps: Step[] = [];
+  const placeOf = (value: string): number => {
     const known = names.indexOf(value);
     if (known >= 0) return known;
-    const { name, of, type, text } = definitions.get(value)!;
-    const operands = of.map(add);
-    lines.push({ name, of: operands, type, ...(text !== undefined && { text }) });
+    steps.push(stepOf(definitions.get(value)!, placeOf));
     return names.push(value) - 1;
   };
-  add(result);
-  return isChain(lines) ? { names, lines } : null;
+  placeOf(result);
+  return isChain(steps) ? { names, steps } : null;
 }
 
 /** Whether a value, for example from a file, is such an operation. */
 export function isTable(value: unknown): value is Table {
-  const { name, lines } = (value ?? {}) as Partial<Record<keyof Table, unknown>>;
-  return name === NAME && isChain(lines) && isSlow(lines) && tableOf(lines) !== null;
+  const { name, steps } = (value ?? {}) as Partial<Record<keyof Table, unknown>>;
+  return name === NAME && isChain(steps) && isSlow(steps);
 }
 
 const VALUE: Value = { elementType: 'i8', shape: [], name: '%value', isScalar: true };
 const TENSOR = { elementType: 'i8', shape: [4096] };
 
 /** The operation as the program has it. A function of its own computes it for each integer. */
-function writtenTable({ lines }: Table): Written {
-  const nameOf = (i: number) => (i === 0 ? VALUE.name : `%line${i}`);
-  const texts = lines.map((_, i) => lineText(lines, i, nameOf));
+function writtenTable({ steps }: Table): Written {
+  const nameOf = (i: number) => (i === 0 ? VALUE.name : `%step${i}`);
+  const texts = steps.map((one) => stepText(one, (i) => typeIn(steps, i), nameOf));
   const before = texts.slice(0, -1).map((text, i) => `${nameOf(i + 1)} = ${text}`);
   const operation = texts.at(-1)!;
   const tensor = { ...TENSOR, name: '%tensor' };
@@ -149,9 +120,13 @@ function writtenTable({ lines }: Table): Written {
   };
 }
 
-/** Writes the reading of a scalar's result. */
-function fromTable(writer: Writer, { lines }: Table, [value]: readonly Value[]): Value {
-  const results = tableOf(lines)!;
+/**
+ * Writes the reading of a scalar's result.
+ * @throws RangeError for a chain with values that are no numbers
+ */
+function fromTable(writer: Writer, { steps }: Table, [value]: readonly Value[]): Value {
+  const results = tableOf(steps);
+  if (results === null) throw new RangeError('a table of what is no number');
   const table = { elementType: 'i8', shape: [results.length] };
   const define = (text: string, elementType: string) => writer.define({ elementType, shape: [] }, text).name;
   const all = writer.define(table, `arith.constant dense<[${results.join(', ')}]> : ${tensorText(table)}`);

@@ -81,7 +81,7 @@ test.each(Object.entries(ACTIVATIONS))('gives what the compiler computes: %s', a
   const integers = Array.from(new Int8Array(written.buffer));
   expect(new Set(integers).size).toBeGreaterThan(30);
   expect(Array.from(new Int8Array(formed.buffer))).toEqual(integers);
-  expect(tableOf(found[0]!.lines)).toEqual(integers);
+  expect(tableOf(found[0]!.steps)).toEqual(integers);
 });
 
 test('names and locations mean nothing', () => {
@@ -107,22 +107,22 @@ test('a GPU computes them', () => {
 });
 
 test('a value that is no chain is none', () => {
-  const lines: readonly object[] = readTables(Buffer.from(programOf(SIGMOID))).flatMap((one) => one.lines);
+  const steps: readonly object[] = readTables(Buffer.from(programOf(SIGMOID))).flatMap((one) => one.steps);
   const changed = (i: number, change: object) => ({
     name: 'table',
-    lines: lines.map((one, at) => (at === i ? { ...one, ...change } : one)),
+    steps: steps.map((one, at) => (at === i ? { ...one, ...change } : one)),
   });
   expect(isTable(changed(0, {}))).toBe(true);
-  const constant = lines.findIndex((one) => 'text' in one);
+  const constant = steps.findIndex((one) => 'text' in one);
   for (const [i, change] of [
     [constant, { text: '1 : f32) { evil }' }],
     [constant, { name: 'llvm.inline_asm' }],
-    [lines.length - 1, { of: [lines.length] }],
-    [lines.length - 1, { type: 'i16' }],
+    [steps.length - 1, { of: [steps.length] }],
+    [steps.length - 1, { type: 'i16' }],
     [1, { of: [0] }],
     [1, { name: 'constructor' }],
   ] as const)
     expect(isTable(changed(i, change))).toBe(false);
-  expect(isTable({ name: 'table', lines: [] })).toBe(false);
+  expect(isTable({ name: 'table', steps: [] })).toBe(false);
   expect(tables.is(null)).toBe(false);
 });
