@@ -1,4 +1,5 @@
 // Bodies of generic operations as steps: one operation after another, each on elements of the inputs or on results of earlier steps.
+import { VALUE } from '../compiler/symbol.ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits, isFloat, isInteger } from '../workload/element-type.ts';
@@ -48,8 +49,9 @@ const INTEGER_TEXT = /^-?\d+$/;
 const FLOAT_TEXT = /^(?:-?\d+\.\d+(?:e[+-]\d+)?|0x[0-9A-F]+)$/;
 const PREDICATE = /^[ou](?:gt|ge|lt|le|eq|ne)$/;
 
-const REST =
-  /^(?:(?<text>[^%\s,]+)(?:, | ))?(?<of>%\w+(?:, %\w+)*)?(?:^| )?: (?<from>\w+)(?: to (?<to>\w+))?$/;
+const REST = new RegExp(
+  String.raw`^(?:(?<text>[^%\s,]+)(?:, | ))?(?<of>${VALUE}(?:, ${VALUE})*)?(?:^| )?: (?<from>\w+)(?: to (?<to>\w+))?$`,
+);
 
 /** An operation in a text, without locations. Null for a spelling that no step has. @param rest what stands behind its name */
 export function operationFrom(name: string, rest: string): Operation | null {
@@ -61,8 +63,10 @@ export function operationFrom(name: string, rest: string): Operation | null {
   return { name, of: operands, from: types, type, ...(text !== undefined && { text }) };
 }
 
-const IN_TEXT =
-  /^ *(?:\^bb\d+\(| *(?<result>%\w+) = (?<name>(?:arith|math)\.\w+) (?<rest>[^\n]*?)(?: loc\([^\n]*)?$)/gm;
+const IN_TEXT = new RegExp(
+  String.raw`^ *(?:\^bb\d+\(|(?<result>${VALUE}) = (?<name>(?:arith|math)\.\w+) (?<rest>[^\n]*?)(?: loc\([^\n]*)?$)`,
+  'gm',
+);
 
 /**
  * The operations on scalars in a text of a quantized program, in order. Null where a block begins. None for texts without a rounding.
@@ -83,8 +87,8 @@ export function* definitionsIn(
   }
 }
 
-const BLOCK = /\^bb0\(([^)]*)\):\s*([^]*?)linalg\.yield (%\w+) : \w+\s/;
-const LINE = /^(%\w+) = ((?:arith|math)\.\w+) (.*)$/;
+const BLOCK = new RegExp(String.raw`\^bb0\(([^)]*)\):\s*([^]*?)linalg\.yield (${VALUE}) : \w+\s`);
+const LINE = new RegExp(String.raw`^(${VALUE}) = ((?:arith|math)\.\w+) (.*)$`);
 
 /** Reads the body in the text of an operation. Null for another body than steps, of which the last one gives the result. */
 export function bodyIn(text: string): Body | null {

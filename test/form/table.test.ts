@@ -18,7 +18,7 @@ const programOf = (activation: string, names = (text: string) => text) =>
   %step = arith.constant 0.0371093750 : f32
   %fine = arith.constant 0.00391088247 : f32
   %zero = arith.constant 1.190000e+02 : f32
-  %point = arith.constant 119 : i16
+  %c-119_i16 = arith.constant -119 : i16
   %e = tensor.empty() : tensor<${COUNT}xi8>
   %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<${COUNT}xf32>) outs(%e : tensor<${COUNT}xi8>) {
   ^bb0(%x: f32, %out: i8):
@@ -27,7 +27,7 @@ const programOf = (activation: string, names = (text: string) => text) =>
     %a2 = arith.minnumf %a1, %high : f32
     %a3 = arith.fptoui %a2 : f32 to i8
     %b0 = arith.extui %a3 : i8 to i16
-    %b1 = arith.subi %b0, %point : i16
+    %b1 = arith.addi %b0, %c-119_i16 : i16
     %b2 = arith.sitofp %b1 : i16 to f32
     %b3 = arith.mulf %b2, %step : f32
     ${activation}
