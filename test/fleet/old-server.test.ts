@@ -8,8 +8,6 @@ import { importFile } from '../../src/store/exchange/files.ts';
 import type { Line, PartLine } from '../../src/store/exchange/lines.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { keysOf } from '../../src/store/subject.ts';
-import { readAddress } from '../../src/fleet/address.ts';
-import { openConnection, type Connection } from '../../src/fleet/connection.ts';
 import type { Subject } from '../../src/store/store.ts';
 import { storedForm } from '../../src/workload/workload.ts';
 import { newPlace } from '../cli/commands.ts';
@@ -27,9 +25,6 @@ import { isWithout } from '../support/needs.ts';
 import { testDatabase, testServer, whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 
 const SCHEMA = readFileSync(join(import.meta.dirname, 'old-server.sql'), 'utf8');
-
-/** A limit that only a hang exceeds. */
-const LONG = 60_000;
 
 const oldServer = async (): Promise<TestDatabase> => {
   const database = await testDatabase();
@@ -62,23 +57,13 @@ const LINES: readonly Line[] = [
   trialLineOf({ id: '2'.repeat(32), runs: [], ...keysOf(UNCLAIMED) }),
 ];
 
-/** Calls the function `push` of the server. Its lines are grouped by type, with forms as texts. */
-async function push(connection: Connection, lines: readonly Line[]): Promise<void> {
-  const packed = lines.map((line) => ('form' in line ? { ...line, form: JSON.stringify(line.form) } : line));
-  const request = { protocol: 1, lines: Object.groupBy(packed, ({ type }) => type) };
-  const text = 'SELECT iree_tuned.push($1) AS answer';
-  const [row] = await connection.query(text, [JSON.stringify(request)], LONG);
-  expect(row).toMatchObject({ answer: { protocol: 1, unwelcome: {} } });
-}
-
-/** A server that a writer has filled. */
+/** A server with all lines. */
 const filledServer = async (): Promise<TestDatabase> =>
   (await testServer()).copyOf('filled_old_server', async () => {
     const database = await oldServer();
-    const address = readAddress(await database.login('ada', { in: 'iree_tuned_writer' }));
-    const connection = openConnection(address, address.password!);
-    for (let i = 0; i < LINES.length; i += 2000) await push(connection, LINES.slice(i, i + 2000));
-    connection.close();
+    // The server has forms as texts.
+    const lines = LINES.map((line) => ('form' in line ? { ...line, form: JSON.stringify(line.form) } : line));
+    await database.query('SELECT iree_tuned.fill($1)', [JSON.stringify(lines)]);
     return database;
   });
 
