@@ -1,37 +1,54 @@
 // The fleet's server: its statements, messages about its failures, which contain no password, and a worker's repeated calls. The queue's
-// library runs its SQL through it, so our limits and certificates apply.
+// library runs its SQL through it, so our limits and certificates apply. Only this file uses the driver.
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type Driver from 'pg';
+import type { Client } from 'pg';
 import type { Db } from 'pg-boss';
 import { errorCode } from '../store/errors.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
-import { passwordFor, readAddress, type Address } from './address.ts';
-import { openConnection, type Row } from './connection.ts';
+import { passwordFor, readAddress } from './address.ts';
 
 /** Time limit of one statement, in milliseconds. */
 const STATEMENT_LIMIT_MS = 10_000;
 
-/** The server failed or did not answer. The message names the server, and never a password. */
+/**
+ * - `unreachable`: no answer in time, or no connection.
+ * - `denied`: the login or the certificate is refused.
+ * - `incompatible`: the tables are missing.
+ * - `rejected`: the server refuses a statement.
+ */
+type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
+
+/** The server failed or did not answer. The message names the server and the way out, and never a password. */
 export class ServerError extends UserError {
   override readonly name = 'ServerError';
-  readonly failure: Failure;
+  readonly kind: FailureKind;
   /** SQLSTATE, if the server answered. */
-  readonly code: unknown;
-  constructor(failure: Failure, cause?: unknown) {
-    super(failure.reason);
-    this.failure = failure;
-    this.code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  readonly code: string;
+  constructor(server: string, kind: FailureKind, said: string, code: string) {
+    super(`the fleet's server ${server} ${sentence(kind, said)}`);
+    this.kind = kind;
+    this.code = code;
   }
 }
 
+export type Row = Readonly<Record<string, unknown>>;
+
 /** Rejects with `ServerError` only. */
 export interface ServerDatabase extends Db, Disposable {
+  /**
+   * Rows of one statement, or of all statements of a text without values. Statements run one after the other. Any error but the server's
+   * closes the connection; the next statement opens a new one.
+   */
   rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   close(): void;
 }
 
 /**
- * A database of the server, which connects at the first statement.
+ * A database of the server, which connects at the first statement, and again after a failure. The driver's own limits exclude the name
+ * look-up and need the server's consent, so this destroys the socket instead.
  * @param url valid by `isServerAddress`
  * @param env for a password that the URL lacks
  * @param application name of the connection on the server
@@ -40,38 +57,101 @@ export interface ServerDatabase extends Db, Disposable {
 export function serverDatabase(
   url: string,
   env: Readonly<Record<string, string | undefined>>,
-  application?: string,
+  application = 'iree-compile-tuned',
   limitMs = STATEMENT_LIMIT_MS,
 ): ServerDatabase {
   const address = readAddress(url);
   const password = passwordFor(address, env);
-  const connection = openConnection(address, password, application);
-  const rows = (text: string, values: readonly unknown[] = []) =>
-    connection.query(text, values, limitMs).catch((error: unknown) => {
-      throw new ServerError(failureOf(error, address, password), error);
+  let live: { readonly client: Client; readonly socket: Socket } | null = null;
+  const drop = () => {
+    live?.socket.destroy();
+    live = null;
+  };
+
+  const connect = async (driver: typeof Driver): Promise<Client> => {
+    if (live !== null) return live.client;
+    const socket = new Socket();
+    const { host, port, user, database, tls } = address;
+    const client = new driver.Client({
+      host,
+      port,
+      user,
+      database,
+      // A function, because without one the driver reads password files and prints warnings.
+      password: () => password,
+      application_name: application,
+      // The driver's default `prefer` would allow a plain connection.
+      ssl: tls === null ? false : { rejectUnauthorized: tls.verified, ca: tls.authorities },
+      stream: () => socket,
     });
+    // An idle connection that breaks is dropped. An older connection may report its end late.
+    client.on('error', () => {
+      if (live?.client === client) drop();
+    });
+    live = { client, socket };
+    await client.connect();
+    return client;
+  };
+
+  const withinLimit = async <T>(action: () => Promise<T>): Promise<T> => {
+    const clock = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      clock.reject(new Error(`no answer within ${Math.ceil(limitMs)} ms`));
+    }, limitMs);
+    const work = action();
+    // After a time-out nothing else handles a rejection of the work.
+    work.catch(() => undefined);
+    try {
+      return await Promise.race([work, clock.promise]);
+    } catch (error) {
+      // After an error of the server the connection is still usable.
+      if (!isFromServer(error)) drop();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  let last: Promise<unknown> = Promise.resolve();
+  const run = async (text: string, values: readonly unknown[]) => {
+    // Outside the limit: the first load of the driver takes longer than most statements.
+    const { default: driver } = await import('pg');
+    return withinLimit(async () => {
+      const client = await connect(driver);
+      const result = await client.query<Row>(text, [...values]);
+      // For several statements the driver returns a list, against its types.
+      return [result].flat().flatMap(({ rows }) => rows);
+    });
+  };
+  const rows = (text: string, values: readonly unknown[] = []): Promise<Row[]> => {
+    const result = last.then(() => run(text, values));
+    last = result
+      .catch(async () => {
+        // A failed text that began a transaction leaves it open.
+        if (live !== null && /^\s*BEGIN\b/.test(text)) await run('ROLLBACK', []);
+      })
+      .catch(() => undefined);
+    return result.catch((error: unknown) => {
+      throw serverErrorOf(error, address.shown, password);
+    });
+  };
   const close = () => {
-    connection.close();
+    const closing = live;
+    live = null;
+    if (closing === null) return;
+    // `unref`, so that the goodbye does not keep the process alive.
+    closing.client.end().catch(() => undefined);
+    closing.socket.unref();
   };
   return {
     ...{ rows, close, [Symbol.dispose]: close },
-    executeSql: async (text, values) => ({ rows: [...(await rows(text, values))] }),
+    executeSql: async (text, values) => ({ rows: await rows(text, values) }),
   };
 }
 
-/**
- * - `unreachable`: no answer in time, or no connection.
- * - `denied`: the login or the certificate is refused.
- * - `incompatible`: the tables are missing.
- * - `rejected`: the server refuses a statement.
- */
-export type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
-
-export interface Failure {
-  readonly kind: FailureKind;
-  /** Names the server, and the way out. */
-  readonly reason: string;
-}
+/** Whether the server itself reported the error. */
+const isFromServer = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 
 const LONGEST = 300;
 
@@ -106,11 +186,11 @@ function kindOf(code: string, message: string): FailureKind {
 }
 
 /** @param password of the connection, from any source */
-export function failureOf(error: unknown, { shown }: Address, password: string): Failure {
+function serverErrorOf(error: unknown, server: string, password: string): ServerError {
   const message = messageOf(error);
-  const kind = kindOf(errorCode(error), message);
-  const said = withoutSecret(quoted(message || errorCode(error)), password);
-  return { kind, reason: `the fleet's server ${shown} ${sentence(kind, said)}` };
+  const code = errorCode(error);
+  const said = withoutSecret(quoted(message || code), password);
+  return new ServerError(server, kindOf(code, message), said, code);
 }
 
 function sentence(kind: FailureKind, said: string): string {
@@ -154,7 +234,7 @@ export function retryUntilReachable(
         isAway = false;
         return value;
       } catch (error) {
-        if (!(error instanceof ServerError) || error.failure.kind !== 'unreachable') throw error;
+        if (!(error instanceof ServerError) || error.kind !== 'unreachable') throw error;
         if (giveUp.aborted || !isWorthWaiting()) throw new GivenUpError(error.message);
         if (!isAway) say(error.message);
         isAway = true;

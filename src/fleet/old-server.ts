@@ -1,5 +1,4 @@
 // Reads all lines of a team's PostgreSQL server, so that the team can move to a base.
-import { errorCode } from '../store/errors.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { MOST_PROBLEMS } from '../store/exchange/files.ts';
 import type { Line } from '../store/exchange/lines.ts';
@@ -12,8 +11,7 @@ import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Place } from '../base/head.ts';
 import { withoutPassword } from '../settings/address.ts';
-import type { Row } from './connection.ts';
-import { serverDatabase, type ServerDatabase, type ServerError } from './database.ts';
+import { serverDatabase, type Row, type ServerDatabase, type ServerError } from './database.ts';
 
 /** Limit of one statement. */
 const LIMIT_MS = 60_000;
@@ -163,17 +161,15 @@ const withoutTables = (shown: string) =>
 const foreign = (shown: string) =>
   `the server ${shown} sent an answer of unknown form: it is no team's server, or one of another version`;
 
-function reasonOf(error: ServerError, server: string): string {
-  const { kind, reason } = error.failure;
-  const code = errorCode(error);
+function reasonOf({ kind, code, message }: ServerError, server: string): string {
   switch (kind) {
     case 'denied':
       return `the server ${server} denies access${code === '' ? '' : ` (${code})`}: correct the URL's login or sslmode, or the password in PGPASSWORD or ~/.pgpass`;
     case 'incompatible':
       return withoutTables(server);
     case 'rejected':
-      return `${reason}: use a login with the role iree_tuned_administrator, or for a part of the lines iree_tuned_reader`;
+      return `${message}: use a login with the role iree_tuned_administrator, or for a part of the lines iree_tuned_reader`;
     case 'unreachable':
-      return reason;
+      return message;
   }
 }

@@ -163,7 +163,7 @@ async function follow(database: ServerDatabase, ids: readonly string[]): Promise
       while (isOpen && !finishEarly.aborted) {
         isOpen = await look(id).catch((error: unknown) => {
           // Workers go on while the server is away.
-          if (error instanceof ServerError && error.failure.kind === 'unreachable') return true;
+          if (error instanceof ServerError && error.kind === 'unreachable') return true;
           throw error;
         });
         if (isOpen) await sleep(LOOK_MS, undefined, { signal: finishEarly }).catch(() => undefined);

@@ -5,9 +5,8 @@ import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { findPassword, passwordFor, readAddress } from '../../src/fleet/address.ts';
-import { openConnection, type Connection } from '../../src/fleet/connection.ts';
-import { failureOf, type Failure } from '../../src/fleet/database.ts';
+import { findPassword, readAddress } from '../../src/fleet/address.ts';
+import { serverDatabase, ServerError, type ServerDatabase } from '../../src/fleet/database.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { startServer, testDatabase, whyNoPostgres, type OwnServer } from '../support/postgres.ts';
@@ -36,32 +35,31 @@ async function serverThat(deed: (socket: Socket) => void): Promise<number> {
 const urlOf = (port: number, rest = '') =>
   `postgres://ada:${encodeURIComponent(SECRET)}@127.0.0.1:${port}/tuning${rest}`;
 
-/** A connection that closes after the test. */
-function connected(url: string, env: Readonly<Record<string, string>> = {}): Connection {
-  const address = readAddress(url);
-  const connection = openConnection(address, passwordFor(address, env));
+/** A database whose connection closes after the test. */
+function connected(
+  url: string,
+  env: Readonly<Record<string, string>> = {},
+  limitMs: number = LONG,
+): ServerDatabase {
+  const database = serverDatabase(url, env, undefined, limitMs);
   onTestFinished(() => {
-    connection.close();
+    database.close();
   });
-  return connection;
+  return database;
 }
 
 const ONE = 'SELECT 1 AS one';
 
-/** The failure of a question. Checks that it does not contain the password. */
-async function refusalOf(url: string, limitMs = LONG, question = ONE): Promise<Failure> {
-  const address = readAddress(url);
-  const error: unknown = await connected(url)
-    .query(question, [], limitMs)
-    .then(
-      () => new Error('was answered'),
-      (reason: unknown) => reason,
-    );
-  const failure = failureOf(error, address, passwordFor(address, {}));
-  expect(failure.reason).not.toContain(SECRET);
-  expect(failure.reason).not.toContain(encodeURIComponent(SECRET));
-  return failure;
+/** The error of a question. Checks that it does not contain the password. */
+async function refusalBy(database: ServerDatabase, question = ONE): Promise<ServerError> {
+  const error: unknown = await database.rows(question).catch((reason: unknown) => reason);
+  if (!(error instanceof ServerError)) throw new Error('was answered');
+  expect(error.message).not.toContain(SECRET);
+  expect(error.message).not.toContain(encodeURIComponent(SECRET));
+  return error;
 }
+
+const refusalOf = (url: string, limitMs = LONG) => refusalBy(connected(url, {}, limitMs));
 
 /** A result, and the milliseconds that the action took. */
 async function timed<T>(action: () => Promise<T>): Promise<[T, number]> {
@@ -75,7 +73,7 @@ test('a server that refuses the connection is unreachable', async () => {
   expect(closed).not.toBe(port);
   expect(await refusalOf(urlOf(1))).toMatchObject({
     kind: 'unreachable',
-    reason: expect.stringContaining('ECONNREFUSED') as string,
+    message: expect.stringContaining('ECONNREFUSED') as string,
   });
 });
 
@@ -122,10 +120,10 @@ test('a message of a server loses its control characters', async () => {
     head.writeUInt32BE(body.length + 4, 1);
     socket.once('data', () => socket.end(Buffer.concat([head, body])));
   });
-  const { reason } = await refusalOf(urlOf(port));
-  expect(reason).toMatch(/\*\*\* +boo/);
+  const { message } = await refusalOf(urlOf(port));
+  expect(message).toMatch(/\*\*\* +boo/);
   // eslint-disable-next-line no-control-regex -- control characters must be absent
-  expect(reason).not.toMatch(/[\0-\x1f]/);
+  expect(message).not.toMatch(/[\0-\x1f]/);
 });
 
 describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
@@ -141,7 +139,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     url.password = encodeURIComponent(SECRET);
     expect(await refusalOf(url.href)).toMatchObject({
       kind: 'denied',
-      reason: expect.stringContaining('correct the setting "fleet"') as string,
+      message: expect.stringContaining('correct the setting "fleet"') as string,
     });
     url.password = '';
     expect((await refusalOf(url.href)).kind).toBe('denied');
@@ -157,37 +155,32 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
 
   test('without the tables is an error that names the way out', async () => {
     const url = await (await testDatabase()).login('reader');
-    expect(await refusalOf(url, LONG, 'SELECT FROM iree_tuned_queue.job')).toMatchObject({
+    expect(await refusalBy(connected(url), 'SELECT FROM iree_tuned_queue.job')).toMatchObject({
       kind: 'incompatible',
-      reason: expect.stringContaining('iree-tuned team queue --install') as string,
+      message: expect.stringContaining('iree-tuned team queue --install') as string,
     });
   });
 
   test('that is slow times out, and the next call succeeds', async () => {
-    const connection = connected((await testDatabase()).url);
-    await connection.query(ONE, [], LONG);
-    const [, took] = await timed(() =>
-      expect(connection.query('SELECT pg_sleep(60)', [], 200)).rejects.toThrow('no answer within 200 ms'),
-    );
+    const database = connected((await testDatabase()).url, {}, 1000);
+    const [{ message }, took] = await timed(() => refusalBy(database, 'SELECT pg_sleep(60)'));
+    expect(message).toContain('no answer within 1000 ms');
     expect(took).toBeLessThan(5000);
-    expect(await connection.query(ONE, [], LONG)).toEqual([{ one: 1 }]);
+    await expect.poll(() => database.rows(ONE).catch(() => null), { timeout: LONG }).toEqual([{ one: 1 }]);
   });
 
   test('that restarts during a question is unreachable, and the next call succeeds', async () => {
     const server = await ownServer();
     const database = await server.database();
     const connection = connected(database.url);
-    const asking = connection.query('SELECT pg_sleep(60)', [], LONG).then(
-      () => null,
-      (error: unknown) => failureOf(error, readAddress(database.url), ''),
-    );
+    const asking = refusalBy(connection, 'SELECT pg_sleep(60)');
     const running = `SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()`;
     while ((await database.query(running)).length === 0);
     await server.stop();
-    expect((await asking)?.kind).toBe('unreachable');
+    expect((await asking).kind).toBe('unreachable');
     expect((await refusalOf(database.url)).kind).toBe('unreachable');
     await server.start();
-    expect(await connection.query(ONE, [], LONG)).toEqual([{ one: 1 }]);
+    expect(await connection.rows(ONE)).toEqual([{ one: 1 }]);
   });
 
   test('with a self-signed certificate is denied, unless sslrootcert names it', async () => {
@@ -213,21 +206,18 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     const url = await database.login('reader');
     expect(await refusalOf(`${url}?sslmode=verify-full`)).toMatchObject({
       kind: 'denied',
-      reason: expect.stringContaining('self-signed') as string,
+      message: expect.stringContaining('self-signed') as string,
     });
     const trusted = `${url}?sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
     for (const one of [trusted, `${url}?sslmode=require`])
-      expect(await connected(one).query(ONE, [], LONG)).toEqual([{ one: 1 }]);
+      expect(await connected(one).rows(ONE)).toEqual([{ one: 1 }]);
   });
 
   test('runs one query after the other, and rolls a failed transaction back before the next', async () => {
     const database = await (await ownServer()).database();
-    const connection = openConnection(readAddress(database.url), '');
-    onTestFinished(() => {
-      connection.close();
-    });
-    const failed = connection.query('BEGIN; SELECT 1 / 0; COMMIT', [], LONG);
-    const next = connection.query('SELECT 2 AS two', [], LONG);
+    const connection = connected(database.url);
+    const failed = connection.rows('BEGIN; SELECT 1 / 0; COMMIT');
+    const next = connection.rows('SELECT 2 AS two');
     await expect(failed).rejects.toThrow('division by zero');
     expect(await next).toEqual([{ two: 2 }]);
   });
@@ -244,11 +234,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     );
     chmodSync(file, 0o600);
     for (const env of [{ PGPASSFILE: file }, { PGPASSWORD: password }]) {
-      const answer = await connected(url.href, env).query(ONE, [], LONG);
+      const answer = await connected(url.href, env).rows(ONE);
       expect(answer).toEqual([{ one: 1 }]);
     }
     chmodSync(file, 0o644);
-    await expect(connected(url.href, { PGPASSFILE: file }).query(ONE, [], LONG)).rejects.toThrow(/password/i);
+    await expect(connected(url.href, { PGPASSFILE: file }).rows(ONE)).rejects.toThrow(/password/i);
     expect(readFileSync(file, 'utf8')).toContain(password);
   });
 });
