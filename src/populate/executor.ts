@@ -36,7 +36,7 @@ export function executorHere(
       const [first] = asked;
       const found = first === undefined ? [] : await surveyed(asked, sites[first.site]!, folder, knowledge);
       const byPlanned = new Map(asked.map((one, i) => [one, found[i]!]));
-      return planned.map((one) => byPlanned.get(one) ?? one);
+      return planned.map((one) => ({ ...one, ...byPlanned.get(one) }));
     },
     tune: (works, again, index, { budgetSeconds, finishEarly, signal }) =>
       tuneWorkloads(works, store, sites[index]!.site, tools, surroundings, {

@@ -3,12 +3,12 @@
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/schedule.ts';
 import type { TuningResult } from '../tuning/result.ts';
-import { isUnfinished, type Answer, type Plan, type Planned } from './plan.ts';
+import { isUnfinished, type Plan, type Planned } from './plan.ts';
 
 /** Executes planned work: with the tools of this machine, or in tests. */
 export interface Executor {
-  /** Surveys planned work of one site. Returns the answer for each, in the same order. */
-  prepare(planned: readonly Planned[]): Promise<readonly Answer[]>;
+  /** Surveys planned work of one site. Returns it with its final workloads and answers, in the same order. */
+  prepare(planned: readonly Planned[]): Promise<readonly Planned[]>;
   /** Tunes work of one site together. @param again keys of workloads to tune even if they have a record */
   tune(
     works: readonly Work[],
@@ -82,7 +82,7 @@ export async function populate(
     done.set(planned, one);
     onDone?.(one);
   };
-  const prepared = new Map<Planned, Answer>();
+  const prepared = new Map<Planned, Planned>();
   const isStopped = () => finishEarly.aborted || signal.aborted;
   let open: readonly Planned[] = plan.todo;
   while (open.length > 0 && !isStopped() && clock() < end) {
@@ -94,30 +94,29 @@ export async function populate(
       const found = await executor.prepare(some);
       for (const [i, one] of some.entries()) prepared.set(one, found[i]!);
     }
-    const toTune: { planned: Planned; answer: Answer }[] = [];
+    const toTune: Planned[] = [];
     for (const planned of group) {
-      const answer = prepared.get(planned)!;
-      const { work, standing, result } = answer;
+      const { work, standing, result } = prepared.get(planned)!;
       if (standing.kind === 'skipped') note(planned, work.key, null, false, standing.reason);
       else if (standing.kind === 'known') note(planned, work.key, result, true);
-      else toTune.push({ planned, answer });
+      else toTune.push(planned);
     }
     if (toTune.length > 0) {
-      const byKey = Map.groupBy(toTune, ({ answer }) => answer.work.key);
-      const answers = [...byKey.values()].map(([first]) => first!.answer);
+      const byKey = Map.groupBy(toTune, (planned) => prepared.get(planned)!.work.key);
+      const asked = [...byKey.values()].map(([first]) => prepared.get(first!)!);
       const share = Math.min(MOST_SECONDS_EACH, shareOf(end - clock(), open.length));
       const outcome = await executor.tune(
-        answers.map(({ work }) => work),
-        new Set(answers.filter(isUnfinished).map(({ work }) => work.key)),
+        asked.map(({ work }) => work),
+        new Set(asked.filter(isUnfinished).map(({ work }) => work.key)),
         site,
-        { budgetSeconds: answers.length * share, finishEarly, signal },
+        { budgetSeconds: asked.length * share, finishEarly, signal },
       );
       for (const [key, known] of outcome.results)
-        for (const { planned } of byKey.get(key)!) note(planned, key, known, known.outcome === 'hit');
-      for (const { planned, answer } of toTune) {
-        const { key } = answer.work;
+        for (const planned of byKey.get(key)!) note(planned, key, known, known.outcome === 'hit');
+      for (const [key, own] of byKey) {
         const why = outcome.undecided.get(key)?.reason;
-        note(planned, key, null, false, why ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason));
+        for (const planned of own)
+          note(planned, key, null, false, why ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason));
       }
     }
     const handled = new Set(group);

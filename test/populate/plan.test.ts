@@ -281,7 +281,8 @@ describe('a run', () => {
     const equal: Answer = { work: a!.work, standing: NEW, result: null };
     const surveying: Executor = {
       ...executor,
-      prepare: (planned) => Promise.resolve(planned.map((one) => answers.get(one) ?? equal)),
+      prepare: (planned) =>
+        Promise.resolve(planned.map((one) => ({ ...one, ...(answers.get(one) ?? equal) }))),
     };
     const results = await populate({ todo: [a!, b!, c!, d!] }, surveying, options());
     expect(tuned).toEqual([a!.work.key]);

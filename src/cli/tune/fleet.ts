@@ -11,7 +11,7 @@ import { runStates } from '../../fleet/overview.ts';
 import { openQueue, type PlannedJob } from '../../fleet/queue.ts';
 import { describeProgram } from '../../populate/describe.ts';
 import { executorHere } from '../../populate/executor.ts';
-import { isUnfinished, type Answer, type Planned } from '../../populate/plan.ts';
+import { isUnfinished, type Planned } from '../../populate/plan.ts';
 import { SURVEYED_AT_ONCE, type Populated } from '../../populate/populate.ts';
 import type { PopulationRequest, RequestPlan } from '../../populate/request.ts';
 import type { PopulationSite } from '../../populate/site.ts';
@@ -86,7 +86,7 @@ export async function runOnFleet(
       `${one.source}: workers leave ${describeProgram(one)} out: put the program below the folder --models`,
     );
   const found = await surveyed(plan.todo, run);
-  const isOpen = ({ answer: { standing, work } }: Surveyed) =>
+  const isOpen = ({ standing, work }: Planned) =>
     (standing.kind === 'new' || isUnfinished({ standing })) && whyNotAlone(work.workload) === null;
   using database = fleetDatabase(surroundings);
   const ids: string[] = [];
@@ -95,8 +95,8 @@ export async function runOnFleet(
     const common = { version: 1, ...place, ...(budgetSeconds !== undefined && { budgetSeconds }) } as const;
     const jobs: PlannedJob[] = [
       ...found
-        .filter((one) => one.planned.site === index && isOpen(one))
-        .map(({ answer: { work } }) => ({
+        .filter((one) => one.site === index && isOpen(one))
+        .map(({ work }) => ({
           job: { ...common, workload: work.key, form: work.workload },
           priority: priority ?? work.count,
         })),
@@ -121,21 +121,13 @@ async function warnWithoutWorker(database: ServerDatabase, id: string): Promise<
     warn(`no worker serves ${run.device}, ${run.target}, ${run.compiler} now: jobs wait for 30 days`);
 }
 
-interface Surveyed {
-  readonly planned: Planned;
-  readonly answer: Answer;
-}
-
 /** The work with its final keys: a shape gets its key from the compiler. */
-async function surveyed(todo: readonly Planned[], run: TimedRun): Promise<Surveyed[]> {
+async function surveyed(todo: readonly Planned[], run: TimedRun): Promise<Planned[]> {
   const { sites, knowledge, folder } = run;
   const executor = executorHere(sites, knowledge, { tools: null, folder, jobs: 1 });
-  const found: Surveyed[] = [];
+  const found: Planned[] = [];
   for (const own of Map.groupBy(todo, ({ site }) => site).values())
-    for (const some of batches(own, SURVEYED_AT_ONCE)) {
-      const answers = await executor.prepare(some);
-      found.push(...some.map((planned, i) => ({ planned, answer: answers[i]! })));
-    }
+    for (const some of batches(own, SURVEYED_AT_ONCE)) found.push(...(await executor.prepare(some)));
   return found;
 }
 
@@ -177,7 +169,7 @@ async function follow(database: ServerDatabase, ids: readonly string[]): Promise
 
 /** The records of the base after a run, or the reason for none. */
 async function resultsOf(
-  found: readonly Surveyed[],
+  found: readonly Planned[],
   runs: readonly RunWithJobs[],
   { sites, knowledge: { surroundings } }: TimedRun,
 ): Promise<Populated[]> {
@@ -187,15 +179,16 @@ async function resultsOf(
   );
   const records = await Promise.all(
     sites.map(async ({ site }, index) => {
-      const keys = found.flatMap(({ planned, answer }) => (planned.site === index ? [answer.work.key] : []));
+      const keys = found.filter((one) => one.site === index).map(({ work }) => work.key);
       using store = await openWithBases(site, surroundings);
       return store === null ? new Map<string, TuningRecord>() : recordsFor(keys, site, store);
     }),
   );
   const jobs = new Map(runs.flatMap((one) => one.jobs.map((job) => [job.name, job])));
-  return found.map(({ planned, answer: { work, standing, result: before } }) => {
+  return found.map((planned) => {
+    const { work, standing, site, result: before } = planned;
     const { key } = work;
-    const result = records[planned.site]!.get(key) ?? before;
+    const result = records[site]!.get(key) ?? before;
     const wasKnown = result !== null && result.evidence.tuningSeconds === before?.evidence.tuningSeconds;
     const job = jobs.get(key);
     const reason =

@@ -56,10 +56,7 @@ export async function tuneHere(
   });
   const plan = tuned.length === 0 ? first : await planRequest(run);
   const lastSeconds = Math.min(LAST_SHARE * secondsLeft(), PROGRAM_SECONDS * request.programs.length);
-  const results = await carryOut(plan, secondsLeft() - lastSeconds, jobs, (show) => {
-    const onProgress = (progress: TuningProgress) => {
-      show(searchInWords(progress), progress);
-    };
+  const results = await carryOut(plan, secondsLeft() - lastSeconds, jobs, (onProgress) => {
     const executor = executorHere(sites, knowledge, {
       ...{ tools, folder, jobs, onProgress },
       strategy: STRATEGIES[strategy]!,
@@ -79,11 +76,11 @@ export async function tuneHere(
 const LAST_SHARE = 0.25;
 
 /** Carries a plan out, and shows the progress. The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
-export async function carryOut(
+async function carryOut(
   plan: Plan,
-  budgetSeconds: number | undefined,
+  budgetSeconds: number,
   atOnce: number,
-  executorFor: (show: (what: string, progress?: TuningProgress) => void) => Executor,
+  executorFor: (onProgress: (progress: TuningProgress) => void) => Executor,
 ): Promise<Populated[]> {
   const clock = () => performance.now() / 1000;
   const begun = clock();
@@ -94,7 +91,7 @@ export async function carryOut(
   const secondsLeft = () => {
     const seconds = clock() - begun;
     const each = secondsOfSearch(plan, { measured, trials: sumOf([...trials.values()]), seconds });
-    return Math.max(0, Math.min((budgetSeconds ?? Infinity) - seconds, each * (total - done)));
+    return Math.max(0, Math.min(budgetSeconds - seconds, each * (total - done)));
   };
   const display = lineDisplay();
   const say = (text: string) => {
@@ -102,11 +99,10 @@ export async function carryOut(
     process.stderr.write(`iree-tuned: ${text}\n`);
   };
   if (total > 0) say(describeStart(plan, budgetSeconds));
-  const executor = executorFor((what, progress) => {
-    if (progress !== undefined) trials.set(progress.workload, progress.trials);
-    display.show(
-      `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
-    );
+  const executor = executorFor((progress) => {
+    trials.set(progress.workload, progress.trials);
+    const left = `about ${formatDuration(Math.ceil(secondsLeft()))} left`;
+    display.show(`iree-tuned: ${done + 1} of ${total}, ${left}; ${searchInWords(progress)}`);
   });
   using signals = interrupts(display.clear);
   const { finishEarly, abort } = signals;
