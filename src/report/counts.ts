@@ -12,18 +12,28 @@ export interface Counted {
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
   /** Verdict of running the program; null if the program was not run. */
-  readonly verdict: ProgramVerdict | null;
+  readonly verdict?: ProgramVerdict | null;
   /** For each decision whether the executables have it; null if no build has looked. */
-  readonly landed: readonly (boolean | null)[] | null;
+  readonly landed?: readonly (boolean | null)[] | null;
   /** Why the compile was repeated without tuning; null if it was not. */
-  readonly fallback: Reason | null;
-  readonly tuningSeconds: number;
+  readonly fallback?: Reason | null;
+  readonly tuningSeconds?: number;
 }
 
-/** Counts of a compile with decisions. */
+/** Counts of a compile. One that is passed on unchanged has the decisions until then, and no injection. */
 export function countsOf(compile: Counted): Counts {
-  const { decisions, injection, verdict, landed, fallback, tuningSeconds } = compile;
-  const { counts, add } = sumsOf(decisions);
+  const { decisions, injection, verdict, landed, fallback = null, tuningSeconds = 0 } = compile;
+  const counts: Record<string, number> = { compiles: 1 };
+  const add = (name: string, by = 1) => {
+    if (by !== 0) counts[name] = (counts[name] ?? 0) + by;
+  };
+  for (const decision of decisions) {
+    const { outcome, code, configuration } = decision;
+    add(`operations: ${outcome}`);
+    if (outcome === 'hit') add(`hit: ${sourceOf(decision)}`);
+    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${code}`);
+    if (configuration !== null && isDefault(configuration)) add('default kept');
+  }
   add('seconds tuning', tuningSeconds);
   if (verdict?.injected === true && verdict.code !== null) add(`not verified: ${verdict.code}`);
   if (fallback !== null) add(`fallback: ${fallback.code}`);
@@ -40,29 +50,6 @@ export function countsOf(compile: Counted): Counts {
     }
   }
   return counts;
-}
-
-/** Counts of a compile that was passed on unchanged, with the decisions until then. */
-export function countsOfPass({ code }: Reason, decisions: readonly Decision[]): Counts {
-  const { counts, add } = sumsOf(decisions);
-  add(`unchanged: ${code}`);
-  return counts;
-}
-
-/** Counts of these decisions, with a function that adds more. */
-function sumsOf(decisions: readonly Decision[]) {
-  const counts: Record<string, number> = { compiles: 1 };
-  const add = (name: string, by = 1) => {
-    if (by !== 0) counts[name] = (counts[name] ?? 0) + by;
-  };
-  for (const decision of decisions) {
-    const { outcome, code, configuration } = decision;
-    add(`operations: ${outcome}`);
-    if (outcome === 'hit') add(`hit: ${sourceOf(decision)}`);
-    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${code}`);
-    if (configuration !== null && isDefault(configuration)) add('default kept');
-  }
-  return { counts, add };
 }
 
 export function sumOfCounts(all: readonly Counts[]): Counts {

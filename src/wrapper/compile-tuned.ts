@@ -2,7 +2,7 @@
 import { readCommand, type Command } from '../compiler/command.ts';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isInjected } from '../decision/decision.ts';
-import { countsOfPass } from '../report/counts.ts';
+import { countsOf } from '../report/counts.ts';
 import { unknownFlag, unknownVariables } from '../report/unknown-settings.ts';
 import type { Settings } from '../settings/index.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
@@ -175,7 +175,8 @@ async function compileUntuned(
   }
   const before = stampsBefore(surroundings);
   const onEnd = (ending: Ending) => {
-    const counts = countsOfPass(untuned, untuned.decisions);
+    const { decisions, code, reason } = untuned;
+    const counts = countsOf({ decisions, injection: { route: 'none', code, reason } });
     const again = { argv: command.argv, counts, explanation: report() };
     rememberRun(ending, again, command, text, before, [], surroundings);
   };

@@ -6,7 +6,7 @@ import { surveyMemory } from '../input/survey-memory.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
 import { ledgerPath } from '../plan/ledger.ts';
 import { logBuild } from '../report/build-log.ts';
-import { countsOf, countsOfPass, type Counts } from '../report/counts.ts';
+import { countsOf, type Counts } from '../report/counts.ts';
 import {
   EXPLAIN_VERSION,
   explainOperations,
@@ -77,7 +77,7 @@ export async function reporting(
     const hits = decisions.map((one): Decision =>
       one.outcome === 'tuned' ? { ...one, outcome: 'hit' } : one,
     );
-    const known = { decisions: hits, injection, verdict: null, landed, fallback, tuningSeconds: 0 };
+    const known = { decisions: hits, injection, landed, fallback };
     const again = { argv, counts: countsOf(known), explanation: explanation && explainedAgain(explanation) };
     const before = [...decided.before, ...decided.files];
     rememberRun(ending, again, asked, input, before, memories, given, decided.mayArrive);
@@ -91,7 +91,8 @@ export function reportUntuned(
   surroundings: Surroundings,
 ): Explanation | null {
   const text = input ?? { bytes: new Uint8Array(), cuts: [] };
-  return report(countsOfPass({ code, reason }, decisions), command, surroundings, (executable) => ({
+  const counts = countsOf({ decisions, injection: { route: 'none', code, reason } });
+  return report(counts, command, surroundings, (executable) => ({
     ...{ route: 'none', target: null, device: null, applied: null },
     ...{ lock: null, forms: null, time: null, loss: null, program: null },
     compiler: { executable },

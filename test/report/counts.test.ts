@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeStatistics } from '../../src/cli/stats.ts';
 import type { Decision, Outcome } from '../../src/decision/decision.ts';
-import {
-  countsOf,
-  countsOfPass,
-  statisticsOf,
-  sumOfCounts,
-  type Counted,
-  type Counts,
-} from '../../src/report/counts.ts';
+import { countsOf, statisticsOf, sumOfCounts, type Counted, type Counts } from '../../src/report/counts.ts';
 import { notVerified } from '../../src/program/verdict.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Evidence } from '../../src/store/store.ts';
@@ -45,13 +38,10 @@ const best = decision('hit', because('default-best'), DEFAULT, { defaultSeconds:
 const skipped = decision('skipped', because('sizes-missing'), null);
 const spec = { route: 'spec', text: '', flag: 'tuning-spec' } as const;
 
-const counts = (given: Partial<Counted>): Counts =>
-  countsOf({
-    ...{ decisions: [], injection: spec, verdict: null, landed: null, fallback: null, tuningSeconds: 0 },
-    ...given,
-  });
+const counts = (given: Partial<Counted>): Counts => countsOf({ decisions: [], injection: spec, ...given });
 
 const NO_INJECTION = { route: 'none', ...because('no-gain') } as const;
+const PASSED = { route: 'none', ...because('nothing-to-tune') } as const;
 const UNVERIFIED = notVerified(because('results-unknown', 'stock cannot be run: exit code 1 (@main)'));
 
 describe('the counts of one compile have', () => {
@@ -115,7 +105,7 @@ describe('the counts of one compile have', () => {
   });
 
   test('the codes of a compile that is passed on and of its skipped operations', () => {
-    expect(countsOfPass(because('nothing-to-tune'), [skipped])).toEqual({
+    expect(counts({ decisions: [skipped], injection: PASSED })).toEqual({
       ...{ compiles: 1, 'operations: skipped': 1 },
       ...{ 'skipped: sizes-missing': 1, 'unchanged: nothing-to-tune': 1 },
     });
@@ -135,8 +125,8 @@ const many = sumOfCounts([
     injection: NO_INJECTION,
   }),
   counts({ decisions: [hit], fallback: because('tuned-compile-failed') }),
-  countsOfPass(because('nothing-to-tune'), []),
-  countsOfPass(because('nothing-to-tune'), []),
+  counts({ injection: PASSED }),
+  counts({ injection: PASSED }),
 ]);
 
 describe('the statistics of many compiles', () => {
