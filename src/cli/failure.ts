@@ -19,14 +19,11 @@ export function messageForUser(error: unknown): string | null {
   if (error instanceof UserError)
     // The message may come from code of the wrapper.
     return error.message.replace(/^iree-compile-tuned: /, '');
-  return isRefusal(error) ? named(error) : null;
+  if (!isRefusal(error)) return null;
+  return error.path === undefined ? error.message : `${error.path}: ${refusalOf(error)}`;
 }
 
 /** Whether the system or SQLite has refused an operation, such as a write to a full disk. */
 const isRefusal = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error &&
   ('syscall' in error || ('code' in error && String(error.code).startsWith('SQLITE_')));
-
-/** The message, with the path if the error has one. */
-const named = (error: NodeJS.ErrnoException): string =>
-  error.path === undefined ? error.message : `${error.path}: ${refusalOf(error)}`;

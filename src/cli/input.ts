@@ -84,14 +84,13 @@ export async function inspectInput(
 ): Promise<FormedProgram> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
-  if (isReason(found)) return refuse(input, found, command);
-  warnOfSizes(found, surroundings);
-  return withSurvey(found, surroundings);
+  return isReason(found) ? refuse(input, found, command) : surveyed(found, surroundings);
 }
 
-function warnOfSizes({ inspected }: FormedProgram, { settings: { sizes } }: Surroundings): void {
-  const problem = unknownSizes(inspected.input.bytes, sizes);
+function surveyed(found: FormedProgram, surroundings: Surroundings): Promise<FormedProgram> {
+  const problem = unknownSizes(found.inspected.input.bytes, surroundings.settings.sizes);
   if (problem !== null) warn(problem);
+  return withSurvey(found, surroundings);
 }
 
 /** Refuses an input without operations to tune: with the compiler's errors if it has any. */
@@ -121,10 +120,7 @@ export async function inspectEach(
 ): Promise<readonly InspectedPart[]> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
-  if (!isReason(found)) {
-    warnOfSizes(found, surroundings);
-    return [{ ...(await withSurvey(found, surroundings)), surroundings }];
-  }
+  if (!isReason(found)) return [{ ...(await surveyed(found, surroundings)), surroundings }];
   const parts = 'targets' in found ? await partsOf(found, command, surroundings) : found;
   if (isReason(parts)) return refuse(input, parts, command);
   if (parts.open.length === 0) throw new PassedThroughError(input, found);

@@ -129,40 +129,23 @@ export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }
  * A module with a function for each contraction, in order, with one operation each. A constant right-hand side is a parameter: a constant
  * without data in the text. The parameter file need not exist.
  */
-export function shapeModule(shapes: readonly Shape[]): string {
-  const functions = shapes.flatMap((shape, i) => {
-    const workload = contractionOf(shape);
-    const weight = `@weight_${i}`;
-    const parameter = `#flow.parameter.named<"shapes"::"weight_${i}"> : ${tensorType(workload, workload.rhs)}`;
-    return [
-      ...(workload.constantRhs ? [`util.global private ${weight} = ${parameter}`] : []),
-      functionText(workload, `shape_${i}`, `util.global.load ${weight}`),
-    ];
-  });
-  return `module {\n${functions.join('\n')}\n}\n`;
-}
+export const shapeModule = (shapes: readonly Shape[]): string =>
+  `module {\n${shapes.map((shape, i) => functionText(contractionOf(shape), i)).join('\n')}\n}\n`;
 
-/**
- * A function with one operation.
- * @param constant the operation that gives a constant right-hand side, without its type
- */
-function functionText(workload: Contraction, name: string, constant: string): string {
+function functionText(workload: Contraction, i: number): string {
   const { lhs, rhs, accumulator, constantRhs } = workload;
-  const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((one) => tensorType(workload, one)) as [
-    string,
-    string,
-    string,
-  ];
-  const zero = isFloat(accumulator.elementType) ? '0.0' : '0';
-  const parameters = constantRhs ? `%lhs: ${lhsType}` : `%lhs: ${lhsType}, %rhs: ${rhsType}`;
+  const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((one) => tensorType(workload, one));
+  const { elementType } = accumulator;
+  const parameter = `#flow.parameter.named<"shapes"::"weight_${i}"> : ${rhsType!}`;
   return [
-    `func.func @${name}(${parameters}) -> ${type} {`,
-    ...(constantRhs ? [`  %rhs = ${constant} : ${rhsType}`] : []),
-    `  %zero = arith.constant ${zero} : ${accumulator.elementType}`,
-    `  %empty = tensor.empty() : ${type}`,
-    `  %init = linalg.fill ins(%zero : ${accumulator.elementType}) outs(%empty : ${type}) -> ${type}`,
+    ...(constantRhs ? [`util.global private @weight_${i} = ${parameter}`] : []),
+    `func.func @shape_${i}(%lhs: ${lhsType!}${constantRhs ? '' : `, %rhs: ${rhsType!}`}) -> ${type!} {`,
+    ...(constantRhs ? [`  %rhs = util.global.load @weight_${i} : ${rhsType!}`] : []),
+    `  %zero = arith.constant ${isFloat(elementType) ? '0.0' : '0'} : ${elementType}`,
+    `  %empty = tensor.empty() : ${type!}`,
+    `  %init = linalg.fill ins(%zero : ${elementType}) outs(%empty : ${type!}) -> ${type!}`,
     operationText(workload, null),
-    `  return %result : ${type}`,
+    `  return %result : ${type!}`,
     '}',
   ].join('\n');
 }

@@ -71,20 +71,27 @@ export function terminalOf(cacheDirectory: string | null) {
     /** The program is compiled and run in other forms. */
     tryForms() {
       clear();
-      show(TRYING_FORMS);
+      show('compiling and running the program with its operations in other forms');
     },
     endForms(verdict: ProgramVerdict) {
       say(verdictSentence('the program with its operations in other forms', verdict));
     },
     runProgram(seconds: number) {
-      countDown((spent) => runningProgram(Math.max(0, seconds - spent)));
+      countDown((spent) => {
+        const left = formatDuration(Math.ceil(Math.max(0, seconds - spent)));
+        return `running the program, stock against tuned, for ${left} at most`;
+      });
     },
     endProgram(verdict: ProgramVerdict) {
       say(verdictSentence('the program', verdict));
     },
-    /** This machine measures nothing for a backend. */
+    /** For the first build with a miss that this machine cannot measure. */
     measureNothing(backend: string, why: string) {
-      if (isFirst(cacheDirectory, UNMEASURED, shortHash(why))) say(unmeasured(backend, why));
+      if (isFirst(cacheDirectory, UNMEASURED, shortHash(why)))
+        say(
+          `${backend} is not tuned here: ${why}. iree-tuned db import or the setting team brings records of other ` +
+            'machines (said once)',
+        );
     },
   };
 }
@@ -119,11 +126,6 @@ export const beginning = (count: number, seconds: number): string =>
 export const INTRODUCTION =
   'later builds find the result. IREE_TUNED_BUDGET=0 builds without tuning, IREE_TUNED_DISABLE=1 is plain ' +
   'iree-compile (said once)';
-
-/** Shown by the first build with a miss that this machine cannot measure. */
-const unmeasured = (backend: string, why: string): string =>
-  `${backend} is not tuned here: ${why}. iree-tuned db import or the setting team brings records of other ` +
-  'machines (said once)';
 
 const timeLeft = (seconds: number) => `${Math.ceil(seconds)} s left`;
 
@@ -177,11 +179,6 @@ export function ending(results: readonly Result[], left: number, why: string, se
   const tuned = `tuned ${results.length - same.length} of ${all} in ${formatDuration(seconds)}`;
   return `${[tuned, ...others].join('; ')}. iree-tuned explain shows each`;
 }
-
-const runningProgram = (seconds: number): string =>
-  `running the program, stock against tuned, for ${formatDuration(Math.ceil(seconds))} at most`;
-
-const TRYING_FORMS = 'compiling and running the program with its operations in other forms';
 
 /** The result of a run of the program, or of the program in other forms; null for no result. */
 export function verdictSentence(

@@ -6,7 +6,6 @@ import { CompilerNotFoundError } from '../../src/compiler/find.ts';
 import { RecursionError } from '../../src/system/recursion.ts';
 import { UserError } from '../../src/system/user-error.ts';
 import { SettingsError } from '../../src/settings/index.ts';
-import { ShimError } from '../../src/cli/shim/shim.ts';
 import { StoreError } from '../../src/store/errors.ts';
 
 test.each([
@@ -14,7 +13,6 @@ test.each([
   new UsageError('why'),
   new SettingsError('why'),
   new StoreError('locked', 'why'),
-  new ShimError('why'),
   new CompilerNotFoundError('iree-compile-tuned: why'),
   new RecursionError('iree-compile-tuned: why'),
 ])('a $name prints its message', (error) => {

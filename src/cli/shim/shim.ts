@@ -52,25 +52,20 @@ export const shim = new CliCommand(
     );
   });
 
-/** The folder cannot be used; the message has the reason and the way out. */
-export class ShimError extends UserError {
-  override readonly name = 'ShimError';
-}
-
 /**
  * Writes shims of `compiler` and of its other tools into `directory`, an absolute path, and removes shims of missing tools.
  * @returns names of the written files, of the files that were right already, and of removed shims
- * @throws ShimError if the folder has files of other programs and `force` is not set, or is the compiler's own
+ * @throws UserError if the folder has files of other programs and `force` is not set, or is the compiler's own
  */
 export function installShim(directory: string, launcher: string, compiler: FoundCompiler, force: boolean) {
   const { executable } = compiler;
   if (isPipScript(readHead(executable)))
-    throw new ShimError(
+    throw new UserError(
       `the executable that ${executable} starts was not found; set IREE_TUNED_COMPILER to its path`,
     );
   for (const path of [executable, compiler.invokedAs])
     if ([path, realpathOr(path)].some((file) => realpathOr(dirname(file)) === realpathOr(directory)))
-      throw new ShimError(`${directory} is the folder of the real iree-compile; choose another folder`);
+      throw new UserError(`${directory} is the folder of the real iree-compile; choose another folder`);
 
   const shims = new Map([['iree-compile', compilerShim(launcher, executable, directory)]]);
   for (const [name, tool] of siblingsOf(compiler)) shims.set(name, siblingShim(name, tool, directory));
@@ -79,7 +74,7 @@ export function installShim(directory: string, launcher: string, compiler: Found
   const foreign = there.filter((name) => shims.has(name) && !isLauncher(join(directory, name)));
   const folders = foreign.filter((name) => lstatSync(join(directory, name)).isDirectory());
   if (folders.length > 0 || (foreign.length > 0 && !force))
-    throw new ShimError(
+    throw new UserError(
       `${directory} has ${(folders.length > 0 ? folders : foreign).join(', ')} already, not written by iree-tuned;` +
         (folders.length > 0 ? ' choose another folder' : ' choose another folder, or overwrite with --force'),
     );
@@ -91,7 +86,7 @@ export function installShim(directory: string, launcher: string, compiler: Found
     for (const [name, text] of changed) writeShim(join(directory, name), text);
     for (const name of removed) rmSync(join(directory, name));
   } catch (error) {
-    throw new ShimError(`${directory} cannot be written: ${(error as Error).message}`);
+    throw new UserError(`${directory} cannot be written: ${(error as Error).message}`);
   }
   const written = changed.map(([name]) => name);
   return { written, unchanged: [...shims.keys()].filter((name) => !written.includes(name)), removed };
@@ -136,7 +131,7 @@ function namesToReplace(directory: string): string[] {
     return readdirSync(directory).sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new ShimError(`${directory} cannot be read: ${(error as Error).message}`);
+    throw new UserError(`${directory} cannot be read: ${(error as Error).message}`);
   }
 }
 
