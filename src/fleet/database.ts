@@ -43,7 +43,6 @@ export interface ServerDatabase extends Db, Disposable {
    * closes the connection; the next statement opens a new one.
    */
   rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  close(): void;
 }
 
 /**
@@ -144,7 +143,8 @@ export function serverDatabase(
     closing.socket.unref();
   };
   return {
-    ...{ rows, close, [Symbol.dispose]: close },
+    rows,
+    [Symbol.dispose]: close,
     executeSql: async (text, values) => ({ rows: await rows(text, values) }),
   };
 }

@@ -105,7 +105,7 @@ export interface ProgramResults {
   readonly concluded: readonly ConcludedProgram[];
 }
 
-export const NO_PROGRAMS: ProgramResults = { tuned: [], concluded: [] };
+const NO_PROGRAMS: ProgramResults = { tuned: [], concluded: [] };
 
 function describeTuned({ forms, dispatches, decided }: PopulatedProgram): string {
   return [
@@ -118,8 +118,8 @@ function describeTuned({ forms, dispatches, decided }: PopulatedProgram): string
 export function describeResults(
   results: readonly Populated[],
   plan: Plan,
-  { tuned, concluded }: ProgramResults,
   sites: Names,
+  { tuned, concluded } = NO_PROGRAMS,
 ): string {
   const found = results.flatMap(({ planned, key, result, wasKnown }) => {
     if (result === null) return [];
@@ -153,9 +153,9 @@ export function describeResults(
 export function populationJson(
   plan: RequestPlan,
   results: readonly Populated[] | null,
-  { tuned, concluded }: ProgramResults,
   sites: Names,
-): unknown {
+  { tuned, concluded } = NO_PROGRAMS,
+) {
   const { programs, todo, known, duplicates, skipped, secondsEach, isMeasured } = plan;
   const flagsOf = (site: number) => ({ flags: sites[site]?.name ?? null });
   const withFlags = <T extends { readonly site: number }>({ site, ...one }: T) => ({

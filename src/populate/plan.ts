@@ -52,6 +52,11 @@ export interface LeftOut {
   readonly reason: string;
 }
 
+/** A requested workload, or the reason why a request has none. */
+export type Requested = Asked | LeftOut;
+
+export const isAsked = (one: Requested): one is Asked => 'work' in one;
+
 export interface Plan {
   /** Workloads to tune, the largest estimated saving first. */
   readonly todo: readonly Planned[];
@@ -72,14 +77,13 @@ const [LIKELY_SECONDS, LIKELY_TRIALS] = [40, 96];
 
 /**
  * Plans a run. A repeated request is tuned once, and its counts add up.
- * @param skipped requests without a workload
  * @param recordsOf the records of a site
  */
 export function planPopulation(
-  asked: readonly Asked[],
-  skipped: readonly LeftOut[],
+  requests: readonly Requested[],
   recordsOf: (site: number) => readonly TuningRecord[],
 ): Plan {
+  const asked = requests.filter(isAsked);
   const byKey = new Map<string, Asked>();
   for (const one of asked) {
     const key = `${one.site} ${one.work.key}`;
@@ -111,7 +115,7 @@ export function planPopulation(
     known: each.filter(({ standing }) => standing.kind === 'known'),
     duplicates: asked.length - each.length,
     skipped: [
-      ...skipped,
+      ...requests.filter((one): one is LeftOut => !isAsked(one)),
       ...each.flatMap(({ standing, work, site, source }) =>
         standing.kind === 'skipped' ? [{ what: work.key, site, source, reason: standing.reason }] : [],
       ),

@@ -10,18 +10,12 @@ import { placeOf } from '../store/subject.ts';
 import { isUnfinished, isWorthAnotherTry, whyUndecided } from '../tuning/undecided.ts';
 import { inBetterForms } from '../running/variants/better-forms.ts';
 import { isKindOfWork, isSelfContained, needsProgram, workloadRank } from '../workload/workload.ts';
-import { planPopulation, type Answer, type Asked, type LeftOut, type Plan, type Standing } from './plan.ts';
+import { isAsked, planPopulation, type Answer, type Plan, type Requested, type Standing } from './plan.ts';
 import { type Shape, shapeModule, shapeName } from './shape.ts';
 import { programAt, type PopulationSite } from './site.ts';
 
 const UNKNOWN_WORK = 'this version does not know such work';
 const OF_PROGRAM = 'it is measured in its program: run iree-tuned tune on the model';
-
-/** The requested and the skipped work at one site. */
-interface Questions {
-  readonly asked: readonly Asked[];
-  readonly skipped: readonly LeftOut[];
-}
 
 /** The database and the settings of a run. */
 export interface Knowledge {
@@ -81,19 +75,14 @@ export function askedOfInput(
   index: number,
   at: PopulationSite,
   knowledge: Knowledge,
-): Questions {
-  return {
-    asked: [...answersFor(input, at, knowledge).values()].map((answer) => ({
-      ...answer,
-      site: index,
-      source,
-    })),
-    skipped: input.operations.flatMap((operation) =>
-      isTunable(operation)
-        ? []
-        : [{ what: operation.place.name, site: index, source, reason: operation.reason }],
+): Requested[] {
+  const answers = [...answersFor(input, at, knowledge).values()];
+  return [
+    ...answers.map((answer) => ({ ...answer, site: index, source })),
+    ...input.operations.flatMap((one) =>
+      isTunable(one) ? [] : [{ what: one.place.name, site: index, source, reason: one.reason }],
     ),
-  };
+  ];
 }
 
 /** The requests for shapes, by their text. They are surveyed just before their measurement. */
@@ -102,37 +91,28 @@ export function askedOfShapes(
   index: number,
   at: PopulationSite,
   knowledge: Knowledge,
-): Questions {
+): Requested[] {
   const text = new TextEncoder().encode(shapeModule(shapes));
   const operations = classify(parse(text).operations, {}, at.reading.convert);
   const answers = answersFor({ reading: at.reading, operations }, at, knowledge);
-  const asked: Asked[] = [];
-  const skipped: LeftOut[] = [];
-  for (const [i, operation] of operations.entries()) {
+  return operations.map((operation, i) => {
     const shape = shapes[i]!;
     const { source, count } = shape;
-    if (isTunable(operation)) {
-      const answer = answers.get(operation.key)!;
-      asked.push({ ...answer, work: { ...answer.work, count }, site: index, source, shape });
-    } else {
-      skipped.push({ what: shapeName(shape), site: index, source, reason: operation.reason });
-    }
-  }
-  return { asked, skipped };
+    if (!isTunable(operation))
+      return { what: shapeName(shape), site: index, source, reason: operation.reason };
+    const answer = answers.get(operation.key)!;
+    return { ...answer, work: { ...answer.work, count }, site: index, source, shape };
+  });
 }
 
-/**
- * The requests for misses of builds at these sites.
- * @param sites of the run
- */
-export function askedOfMisses(
+/** The requests for misses of builds at the sites of a run. */
+function askedOfMisses(
   misses: readonly Miss[],
   sites: readonly PopulationSite[],
   knowledge: Knowledge,
-): Questions {
+): Requested[] {
   const source = 'misses';
-  const asked: Asked[] = [];
-  const skipped: LeftOut[] = [];
+  const found: Requested[] = [];
   const left = new Set(misses);
   for (const [index, at] of sites.entries()) {
     const { target, device, compiler } = placeOf(at.site);
@@ -147,7 +127,7 @@ export function askedOfMisses(
       const workload = knowledge.store.subject(miss)?.workloadForm;
       const isKnown = workload !== undefined && isKindOfWork(workload.kind);
       if (!isKnown || !isSelfContained(workload)) {
-        skipped.push({ what, site: index, source, reason: isKnown ? OF_PROGRAM : UNKNOWN_WORK });
+        found.push({ what, site: index, source, reason: isKnown ? OF_PROGRAM : UNKNOWN_WORK });
         continue;
       }
       const loops = [...Array(workloadRank(workload)).keys()];
@@ -159,12 +139,12 @@ export function askedOfMisses(
     }
     for (const answer of answersFor({ reading: at.reading, operations }, at, knowledge).values()) {
       const count = counts.get(answer.work.key)!;
-      asked.push({ ...answer, work: { ...answer.work, count }, site: index, source });
+      found.push({ ...answer, work: { ...answer.work, count }, site: index, source });
     }
   }
   for (const miss of left)
-    skipped.push({ what: miss.workload, site: -1, source, reason: whyElsewhere(miss, sites) });
-  return { asked, skipped };
+    found.push({ what: miss.workload, site: -1, source, reason: whyElsewhere(miss, sites) });
+  return found;
 }
 
 function whyElsewhere({ target, device, compiler }: Miss, sites: readonly PopulationSite[]): string {
@@ -213,30 +193,29 @@ export interface RequestPlan extends Plan {
 
 /** Plans a request at every site. Surveys only programs, in their best known forms. */
 export async function planRequest({ request, sites, knowledge }: Run): Promise<RequestPlan> {
-  const found: Questions[] = [];
+  const found: Requested[] = [];
   const programs: ProgramToTune[] = [];
   const { store, surroundings } = knowledge;
   for (const [site, at] of sites.entries()) {
     for (const { path, source } of request.programs) {
       const written = await programAt(path, at.flags, surroundings);
       if (typeof written === 'string') {
-        found.push({ asked: [], skipped: [{ what: source, site, source, reason: written }] });
+        found.push({ what: source, site, source, reason: written });
         continue;
       }
       const { program, forms } = await inBetterForms(written, store, surroundings);
-      const questions = askedOfInput(program.inspected.input, source, site, at, knowledge);
-      found.push(questions);
-      const dispatches = questions.asked.filter(({ standing }) => standing.kind === 'in program').length;
+      const own = askedOfInput(program.inspected.input, source, site, at, knowledge);
+      found.push(...own);
+      const dispatches = own.filter((one) => isAsked(one) && one.standing.kind === 'in program').length;
       const hasOpenForms = forms?.code === 'forms-unknown';
       if (hasOpenForms || dispatches > 0) programs.push({ path, source, site, dispatches, hasOpenForms });
     }
-    found.push(askedOfShapes(request.shapes, site, at, knowledge));
+    found.push(...askedOfShapes(request.shapes, site, at, knowledge));
   }
-  if (request.fromMisses) found.push(askedOfMisses(store.misses(), sites, knowledge));
+  if (request.fromMisses) found.push(...askedOfMisses(store.misses(), sites, knowledge));
   const records = Map.groupBy(store.allRecords(), placeKey);
   const alone = planPopulation(
-    found.flatMap(({ asked }) => asked),
-    found.flatMap(({ skipped }) => skipped),
+    found,
     (index): readonly TuningRecord[] => records.get(placeKey(placeOf(sites[index]!.site))) ?? [],
   );
   return { ...alone, programs };

@@ -43,7 +43,7 @@ function connected(
 ): ServerDatabase {
   const database = serverDatabase(url, env, undefined, limitMs);
   onTestFinished(() => {
-    database.close();
+    database[Symbol.dispose]();
   });
   return database;
 }

@@ -47,7 +47,7 @@ export async function fleetDatabase(server?: TestServer): Promise<TestDatabase> 
 export function databaseOf(url: string, application?: string): ServerDatabase {
   const database = serverDatabase(url, {}, application);
   onTestFinished(() => {
-    database.close();
+    database[Symbol.dispose]();
   });
   return database;
 }

@@ -53,7 +53,7 @@ function askedOf(standingOf: (key: string) => Standing = () => NEW, source = 'sw
 }
 
 const planOf = (asked = askedOf(), records: readonly TuningRecord[] = []): Plan =>
-  planPopulation(asked, [], () => records);
+  planPopulation(asked, () => records);
 
 const record = (key: string, ratio: number, configuration: Configuration = TILE): TuningRecord => ({
   ...{ ...place, workload: key, configuration, failure: null, createdAt: '2026-01-01T00:00:00.000Z' },

@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { onTestFinished, test, expect } from 'vitest';
 import { tunables } from '../../src/input/input.ts';
 import { executorHere } from '../../src/populate/executor.ts';
-import { planPopulation } from '../../src/populate/plan.ts';
+import { isAsked, planPopulation } from '../../src/populate/plan.ts';
 import { askedOfInput, askedOfShapes, type Knowledge } from '../../src/populate/request.ts';
 import { programText } from '../../src/populate/shape.ts';
 import { programAt, populationSite } from '../../src/populate/site.ts';
@@ -75,18 +75,19 @@ test('shapes have the keys of equal layers of a model', { tags: ['compiler'] }, 
   expect(inspected.input.surveyed).toBe(true);
   const keys = new Set(tunables(inspected.input).map(({ key }) => key));
 
-  const { asked, skipped } = askedOfShapes(shapes, 0, at, knowledge);
-  expect(skipped).toEqual([]);
+  const requests = askedOfShapes(shapes, 0, at, knowledge);
+  const asked = requests.filter(isAsked);
+  expect(asked).toEqual(requests);
   // Before the survey, and after it.
   expect(new Set(asked.map(({ work }) => work.key))).toEqual(keys);
-  const plan = planPopulation(asked, [], () => []);
+  const plan = planPopulation(asked, () => []);
   const executor = executorHere([at], knowledge, { tools: null, folder, jobs: 1 });
   const prepared = await executor.prepare(plan.todo);
   expect(new Set(prepared.map(({ work }) => work.key))).toEqual(keys);
 
   // A plan of both has each workload once.
-  const both = [...asked, ...askedOfInput(inspected.input, path, 0, at, knowledge).asked];
-  expect(planPopulation(both, [], () => []).todo).toHaveLength(keys.size);
+  const both = [...asked, ...askedOfInput(inspected.input, path, 0, at, knowledge)];
+  expect(planPopulation(both, () => []).todo).toHaveLength(keys.size);
 });
 
 test('the compiler makes whole dispatches of attentions and softmaxes', { tags: ['compiler'] }, async () => {

@@ -5,7 +5,7 @@ import { withBases } from '../../base/open.ts';
 import { findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
 import { LONGEST_JOB_SECONDS } from '../../fleet/job.ts';
-import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
+import { describePlan, describeResults, populationJson } from '../../populate/describe.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { type Knowledge, planRequest, type PopulationRequest } from '../../populate/request.ts';
 import { isProgramOp, programText, type Shape, shapeKey, shapeName } from '../../populate/shape.ts';
@@ -93,20 +93,17 @@ export async function tuneMany(
     const run = { request, sites, knowledge, budgetSeconds, folder };
     const first = await planRequest(run);
     if (isDry) {
-      command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
-        describePlan(first, sites, budgetSeconds),
-      );
+      command.print(populationJson(first, null, sites), () => describePlan(first, sites, budgetSeconds));
       return;
     }
     if (isForFleet) {
       const isDetached = options.detach === true;
       const { results, runs } = await runOnFleet(first, whole, run, options);
-      const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
-      command.print({ ...described, runs }, () =>
+      command.print({ ...populationJson(first, results, sites), runs }, () =>
         [
           ...(results === null || (results.length === 0 && runs.length > 0)
             ? []
-            : [describeResults(results, first, NO_PROGRAMS, sites)]),
+            : [describeResults(results, first, sites)]),
           ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
         ].join('\n\n'),
       );
@@ -117,8 +114,8 @@ export async function tuneMany(
       return;
     }
     const { plan, results, found } = await tuneHere(first, run, { tools, written, ...options });
-    command.print(populationJson(plan, results, found, sites), () =>
-      describeResults(results, plan, found, sites),
+    command.print(populationJson(plan, results, sites, found), () =>
+      describeResults(results, plan, sites, found),
     );
     if (results.some(({ result }) => result === null)) process.exitCode = 1;
   });

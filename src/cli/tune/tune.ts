@@ -22,7 +22,6 @@ export interface TuneOptions extends SearchOptions, SweepText {
   readonly priority?: number;
   readonly detach?: boolean;
   readonly verifyProgram?: boolean;
-  readonly json?: boolean;
   readonly config?: string;
   readonly keep?: string;
 }
