@@ -1,20 +1,16 @@
 -- The roles and tables of a team's PostgreSQL server with schema 11, and the functions that an export calls. A superuser runs this file in
 -- an empty database.
 BEGIN;
-DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'iree_tuned_reader') THEN CREATE ROLE iree_tuned_reader NOLOGIN; END IF;
-END $$;
-DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'iree_tuned_writer') THEN CREATE ROLE iree_tuned_writer NOLOGIN; END IF;
+DO $$
+DECLARE
+  role text;
+BEGIN
+  FOREACH role IN ARRAY ARRAY['reader', 'writer', 'worker', 'administrator'] LOOP
+    IF to_regrole('iree_tuned_' || role) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', 'iree_tuned_' || role); END IF;
+  END LOOP;
 END $$;
 GRANT iree_tuned_reader TO iree_tuned_writer;
-DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'iree_tuned_worker') THEN CREATE ROLE iree_tuned_worker NOLOGIN; END IF;
-END $$;
 GRANT iree_tuned_writer TO iree_tuned_worker;
-DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'iree_tuned_administrator') THEN CREATE ROLE iree_tuned_administrator NOLOGIN; END IF;
-END $$;
 GRANT iree_tuned_worker TO iree_tuned_administrator;
 GRANT iree_tuned_administrator TO CURRENT_USER;
 CREATE SCHEMA iree_tuned AUTHORIZATION iree_tuned_administrator;

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { DEFINITIONS, splitFlags } from '../../src/settings/settings.ts';
+import { DEFINITIONS, NAMES, splitFlags } from '../../src/settings/settings.ts';
 
 describe("the wrapper's own flags", () => {
   test.each<[string[], string[]]>([
@@ -57,4 +59,12 @@ describe('sizes', () => {
   ])('%s', (text, bytes) => {
     expect(read(text)).toBe(bytes);
   });
+});
+
+// Without a working Node, the launcher runs the real compiler, and takes our settings out of the arguments itself.
+test('the launcher knows the settings that take a value', () => {
+  const launcher = readFileSync(join(import.meta.dirname, '../../bin/iree-compile-tuned'), 'utf8');
+  const listed = [...launcher.matchAll(/\bflag:([a-z-]+)(?= \||\))/g)].map(([, name]) => name!);
+  const withValue = NAMES.filter((name) => DEFINITIONS[name].type !== 'boolean');
+  expect(new Set(listed)).toEqual(new Set(withValue));
 });

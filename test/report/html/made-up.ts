@@ -76,7 +76,6 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
   const records: TuningRecord[] = [];
   const subjects = new Map<string, Subject>();
   const keyOf = (subject: RecordKey) => JSON.stringify(keysOf(subject));
-  const drifts = new Map<string, number>();
   while (records.length < count) {
     const form = workloadOf(roll);
     const { key: deviceKey, form: deviceForm, peak } = DEVICES[Math.floor(roll() ** 2 * DEVICES.length)]!;
@@ -97,12 +96,7 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
       };
       if (subjects.has(keyOf(subject)) || records.length === count) continue;
       subjects.set(keyOf(subject), subject);
-      const id = JSON.stringify([subject.workload, deviceKey]);
-      const drift = (drifts.get(id) ?? 1) * (1 + (roll() - 0.5) * 0.05) * (roll() < 0.06 ? 1.3 : 1);
-      drifts.set(id, drift);
-      const sizes = form.dimensions.reduce((sum, { size }) => sum * 31 + size, 7);
-      const own = dice(subject.workload.length * 131 + id.length + sizes);
-      records.push(recordOf(subject, peak, drift, roll, own));
+      records.push(recordOf(subject, peak, roll));
     }
   }
   return {
@@ -120,21 +114,14 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
   };
 }
 
-function recordOf(
-  subject: Subject,
-  peak: number,
-  drift: number,
-  roll: () => number,
-  own: () => number,
-): TuningRecord {
+function recordOf(subject: Subject, peak: number, roll: () => number): TuningRecord {
   const { workloadForm } = subject;
   const flops = workloadFlops(workloadForm);
   const isOdd = /=\d*[13579]\b/.test(subject.workload) && !/m=1 /.test(subject.workload);
   const isVector = !/ n=/.test(subject.workload) || / m=1 /.test(subject.workload);
-  own();
-  const seconds = ((flops / (peak * 1e9)) * (isVector ? 12 : 1.05 + own()) + 2e-6) * drift;
-  const isDefault = own() < 0.3;
-  const ratio = isDefault ? 1 : 1.05 + own() ** 3 * (isOdd ? 45 : isVector ? 6 : 2.5);
+  const seconds = (flops / (peak * 1e9)) * (isVector ? 12 : 1.05 + roll()) + 2e-6;
+  const isDefault = roll() < 0.3;
+  const ratio = isDefault ? 1 : 1.05 + roll() ** 3 * (isOdd ? 45 : isVector ? 6 : 2.5);
   const width = 0.004 + roll() * 0.03;
   const configuration = isDefault
     ? DEFAULT_CONFIGURATION

@@ -7,7 +7,6 @@ import { pageDataOf, type ReportSource } from '../../../src/report/html/model.ts
 import { pageText } from '../../../src/report/html/page.ts';
 import { factsOf } from '../../../src/report/html/sections.ts';
 import { classOf, plain, shapeOf } from '../../../src/report/html/texts.ts';
-import { shellWord } from '../../../src/system/shell-word.ts';
 import { NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
 import type { TuningRecord } from '../../../src/store/store.ts';
 import { hostile } from './hostile.ts';
@@ -117,10 +116,6 @@ describe('missing data comes with its command', () => {
     expect(page(best)).toContain('nothing is faster than the default yet');
     expect(factsOf(dataWith({ failure: 'slower' }))).toMatchObject({ failed: 1, seconds: null });
   });
-});
-
-test('commands quote characters of the shell', () => {
-  expect([shellWord('m=5'), shellWord("a b'c$d")]).toEqual(['m=5', `'a b'\\''c$d'`]);
 });
 
 test('invisible characters are shown, and long texts are cut', () => {
