@@ -63,7 +63,6 @@ export class CliCommand extends Command {
     return this.parent instanceof CliCommand ? `${this.parent.path} ${this.name()}` : this.name();
   }
 
-  /** Flags of the compiler, which follow after `--`. */
   get flags(): readonly string[] {
     return this.parent instanceof CliCommand ? this.parent.flags : this.compilerFlags;
   }
@@ -87,7 +86,6 @@ export class CliCommand extends Command {
     return this.option('-o, --output <file>', description, file);
   }
 
-  /** @param purpose of the time */
   budget(purpose: string, ifNotSet = 'IREE_TUNED_BUDGET, else 60'): this {
     return this.option('--budget <time>', `${purpose}: 90, 90s, 15m or 2h (default: ${ifNotSet})`);
   }
@@ -108,7 +106,6 @@ export class CliCommand extends Command {
       .option('--rhs-constant <choice>', `is the rhs a weight: yes, no or both (default: ${rhsConstant})`);
   }
 
-  /** Options of a search: see `SearchOptions`. */
   search(): this {
     return this.addOption(
       new Option('--strategy <name>', 'search strategy').choices(Object.keys(STRATEGIES)).default('guided'),
@@ -118,7 +115,6 @@ export class CliCommand extends Command {
       .option('--again', 'measure again where a record exists');
   }
 
-  /** Options that filter a listing: see `filter`. */
   filters(...parts: readonly (keyof Filter)[]): this {
     for (const part of parts.length === 0 ? PARTS : parts) {
       const [flags, description] = FILTERS[part];
@@ -139,10 +135,7 @@ export class CliCommand extends Command {
     return Object.fromEntries(all.filter(([, text]) => text !== undefined));
   }
 
-  /**
-   * The settings. Options come first.
-   * @param extra settings before all others
-   */
+  /** The settings: first `extra`, then options. */
   settings(extra: Given = {}) {
     return readSettings(process.env, new Map(this.#given(extra)), '--');
   }
@@ -152,10 +145,7 @@ export class CliCommand extends Command {
     return Object.fromEntries(this.#given(extra).map(([name, value]) => [variableOf(name), value]));
   }
 
-  /**
-   * @param extra settings before all others
-   * @throws SettingsError for an invalid setting
-   */
+  /** With settings as `settings` reads them. @throws SettingsError for an invalid setting */
   surroundings(extra: Given = {}): Surroundings {
     const { settings, problems, refused } = this.settings(extra);
     if (problems.length > 0) throw new SettingsError(problems.join('\n'));

@@ -12,7 +12,6 @@ import { placeOf } from '../store/subject.ts';
 import { UserError } from '../system/user-error.ts';
 import { warn } from './output.ts';
 
-/** Opens the database to write. */
 export function openDatabase({ settings }: Surroundings): Promise<Store> {
   const { database, readonly, author } = settings;
   return openStore(database, { readonly, author, onMigrated: warn });

@@ -13,7 +13,6 @@ import { textIn } from '../system/files.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 
-/** A finding of the doctor about one thing. */
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;

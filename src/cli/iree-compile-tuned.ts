@@ -21,9 +21,7 @@ import { readSettings, splitFlags } from '../settings/index.ts';
 import type * as CompileTuned from '../wrapper/compile-tuned.ts';
 import { packageRoot as root } from '../system/package-root.ts';
 
-/**
- * Becomes the compiler, or ends with its exit code. Rejects if the command is unknown or does not start.
- */
+/** Becomes the compiler, or ends with its exit code. Rejects if the command is unknown or does not start. */
 export async function main(): Promise<never> {
   const { argv: wholeArgv, env } = readProcess();
   const { given, rest: argv } = splitFlags(wholeArgv);
@@ -65,9 +63,7 @@ function replaceProcess(...command: Parameters<typeof become>): Promise<never> {
   return run.replaceProcess(...command);
 }
 
-/**
- * Loads another bundle of this folder. Without import(), whose loader takes a tenth of the time of a hit.
- */
+/** Loads another bundle of this folder. Without import(), whose loader takes a tenth of the time of a hit. */
 const load = (name: string): unknown => createRequire(import.meta.url)(`./${name}.cjs`);
 
 /** Ends the process without a compiler, with the exit codes of the launcher: no fallback is left. */

@@ -30,7 +30,6 @@ const GROUPS: Readonly<Record<string, readonly CliCommand[]>> = {
 };
 
 class Program extends CliCommand {
-  /** Flags of the compiler follow after `--`. */
   override parseAsync(words: readonly string[]): Promise<this> {
     const end = words.indexOf('--');
     this.compilerFlags = end < 0 ? [] : words.slice(end + 1);

@@ -55,7 +55,6 @@ function describeBuild({ at, input, again, counts }: LoggedBuild): string {
   ].join('\n');
 }
 
-/** A label, a value and a note about the value. */
 type Row = readonly [label: string, value: number | string, note?: string];
 
 /** Sections of aligned rows. */

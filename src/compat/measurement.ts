@@ -32,7 +32,6 @@ export type Decided = Pick<TuningRecord, 'configuration' | 'evidence'>;
 
 type About = Pick<Measurement, 'operation' | 'workload' | 'place'>;
 
-/** All measurements of one operation. */
 interface Measurements {
   readonly stock: Measurement;
   /** Other trials, the best first. Of repeated trials the last. */
@@ -82,7 +81,6 @@ export function measurementsOf(
   };
 }
 
-/** One workload, with its decision and its trials. */
 export interface Profiled extends Measurements {
   readonly key: string;
   readonly operation: ProfiledOperation;
@@ -152,7 +150,6 @@ export function configurationName(configuration: Configuration): string {
   return `tile_config_${key.replaceAll(/[ =]/g, '_').replaceAll(',', 'x')}`;
 }
 
-/** Name of an operation with a configuration. */
 export const dispatchName = ({ operation, configuration }: Measurement): string =>
   `${operation.name}_${configurationName(configuration)}`;
 

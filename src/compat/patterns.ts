@@ -7,7 +7,6 @@ const CONFIGURATION = 'tile_config';
 const OF_OPERATION = /matmul|conv2d|(?:^|_)(?:bf|f|i|ui)\d+[tn]/;
 
 export interface Patterns {
-  /** Whether a dispatch's full name matches. */
   isWanted(dispatch: string): boolean;
   /** Whether any dispatch of an operation may match. */
   mayBeWanted(operation: string): boolean;

@@ -22,7 +22,6 @@ export interface ProgramFile {
   readonly sha256: string;
 }
 
-/** A workload, or a whole program, to tune. */
 export type Job = Place & {
   readonly version: 1;
   /** The worker's own if absent. */

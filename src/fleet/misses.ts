@@ -5,10 +5,7 @@ import type { ServerDatabase } from './database.ts';
 import { jobKey, queueName, readJob, type Place } from './job.ts';
 import { openQueue, type PlannedJob } from './queue.ts';
 
-/**
- * Submits one job for each class and workload in an inbox, and removes the misses.
- * @returns the number of jobs
- */
+/** Submits one job for each class and workload in an inbox, and removes the misses. Returns the number of jobs. */
 export async function submitMisses(
   folder: string,
   database: ServerDatabase,

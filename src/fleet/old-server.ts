@@ -22,13 +22,11 @@ const PROTOCOL = 1;
 export interface Contents {
   /** The URL without its password. */
   readonly server: string;
-  /** Lines by type. */
   readonly lines: Readonly<Partial<Record<Line['type'], number>>>;
   /** Lines of a later version, which an upgrade reads. */
   readonly kept: number;
   /** Number of invalid lines, and of lines about keys that nobody described. */
   readonly refused: number;
-  /** The first reasons. */
   readonly problems: readonly string[];
   /** Targets and compilers of the claims, marks and trials. */
   readonly places: readonly Place[];

@@ -72,7 +72,6 @@ const WORKERS = `
   SELECT count(*)::integer AS workers FROM pg_stat_activity
   WHERE datname = current_database() AND application_name =`;
 
-/** Rejects with `ServerError`. */
 export async function queueStates(database: ServerDatabase): Promise<QueueState[]> {
   const rows = await database.rows(`
     SELECT counts.data, waiting, active, failed, done, "secondsEach", workers FROM (

@@ -20,11 +20,9 @@ export interface WorkerParts {
   readonly whyUseless: () => Promise<string | null>;
   /** Whether another process measures on this machine, such as a build. */
   readonly isBusy: () => Promise<boolean>;
-  /** End when no job is left to take. */
   readonly untilIdle: boolean;
   /** `drain`: take no further job. `abort`: hand the current job back. `give-up`: stop waiting for the server. */
   readonly signals: Readonly<Record<'drain' | 'abort' | 'give-up', AbortSignal>>;
-  /** Receives one line for each event. */
   readonly say: (line: string) => void;
 }
 
@@ -209,7 +207,6 @@ class Worker {
     await sleep(IDLE_MS * (0.75 + Math.random() / 2), undefined, { signal: drain }).catch(() => undefined);
   }
 
-  /** Ignores a failure. */
   async #tryOnce(action: () => Promise<void>): Promise<void> {
     try {
       await action();

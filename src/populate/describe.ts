@@ -99,7 +99,6 @@ export function describeDone(
   return `${done} of ${total}${left}: ${shortKey(key)}: ${what}`;
 }
 
-/** Results of programs as wholes. */
 export interface ProgramResults {
   readonly tuned: readonly PopulatedProgram[];
   readonly concluded: readonly ConcludedProgram[];

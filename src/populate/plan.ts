@@ -16,7 +16,6 @@ export type Standing =
   | { readonly kind: 'in program' }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** The database's answer for a workload. */
 export interface Answer {
   readonly work: Work;
   readonly standing: Standing;
@@ -41,7 +40,6 @@ export interface Planned extends Asked {
   readonly likelySaving: number;
 }
 
-/** Whether an earlier search found no gain and did not end. */
 export const isUnfinished = ({ standing }: Pick<Answer, 'standing'>): boolean =>
   standing.kind === 'unfinished';
 
@@ -132,7 +130,6 @@ const LEAST_GAIN = 1.01;
 export const expectedSeconds = ({ todo, secondsEach }: Pick<Plan, 'todo' | 'secondsEach'>): number =>
   todo.length * secondsEach;
 
-/** The searches of a run so far. */
 interface Pace {
   /** Number of searches that have ended. */
   readonly measured: number;

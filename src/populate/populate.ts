@@ -44,7 +44,6 @@ export interface PopulateOptions extends Pick<GroupOptions, 'finishEarly' | 'sig
   readonly atOnce: number;
   /** Seconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Called for each result. */
   readonly onDone?: (done: Populated) => void;
 }
 

@@ -28,10 +28,7 @@ export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'>
 /** Tuning budget of one program, in seconds. */
 export const PROGRAM_SECONDS = 60;
 
-/**
- * Tunes programs in order until the budget is spent.
- * @param onBegin called before each program
- */
+/** Tunes programs in order until the budget is spent. */
 export async function tunePrograms(
   todo: readonly ProgramToTune[],
   run: Run,
@@ -56,7 +53,6 @@ export async function tunePrograms(
   return done;
 }
 
-/** The verdict of a program's last run. */
 export interface ConcludedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
   readonly verdict: ProgramVerdict;
 }
@@ -84,7 +80,6 @@ export async function concludePrograms(
   return found;
 }
 
-/** @param seconds tuning budget of the program */
 async function withProgram(
   { path }: ProgramFile,
   site: number,
@@ -108,11 +103,7 @@ async function withProgram(
 export const openProgram = (written: FormedProgram, { store, surroundings, kept }: RunMeans) =>
   OpenProgram.inBetterForms(written, { store, surroundings }, surroundings.settings.readonly ? null : kept);
 
-/**
- * Tunes the whole dispatches among some workloads.
- * @param works of the program
- * @param again keys of workloads to tune even if they have a record
- */
+/** Tunes the whole dispatches among workloads of a program. @param again keys to tune even if they have a record */
 export async function tuneDispatches(
   program: OpenProgram,
   works: readonly Work[],

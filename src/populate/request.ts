@@ -27,7 +27,6 @@ export interface Knowledge {
   readonly tools: readonly string[];
   /** Whether the user restricts the values of knobs. Then records of other restricted searches count as known. */
   readonly isRestricted?: boolean;
-  /** Tune workloads with a record again. */
   readonly again?: boolean;
 }
 
@@ -165,7 +164,6 @@ export interface PopulationRequest {
   readonly programs: readonly ProgramFile[];
   /** Contractions. Shapes of whole dispatches are programs. */
   readonly shapes: readonly Shape[];
-  /** Whether the misses of builds are requested too. */
   readonly fromMisses: boolean;
 }
 

@@ -102,7 +102,6 @@ export function parseElementTypes(text: string): ElementTypes {
   return { lhs, rhs, acc };
 }
 
-/** The contraction of a shape, as written. */
 export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }: Shape): Contraction {
   const [lhsLetters, rhsLetters] = OPERANDS[op as ContractionOp];
   const isBatched = lhsLetters.startsWith('b');

@@ -18,7 +18,6 @@ export interface PopulationSite {
   /** The user's flags as text. */
   readonly name: string;
   readonly flags: readonly string[];
-  /** A compile with these flags. */
   readonly command: Command;
   readonly reading: Input['reading'];
   readonly site: Site;

@@ -16,7 +16,6 @@ export interface LoggedBuild {
   readonly input: string;
   /** Whether the build repeated a known command. */
   readonly again: boolean;
-  /** Result of `countsOf`: route, outcomes of operations, reasons. */
   readonly counts: Counts;
 }
 

@@ -93,7 +93,6 @@ export function statisticsOf(counts: Counts) {
       /** The tuned compile failed, now or before: the compiler's own command ran. */
       fallback: total(reasons.fallback),
     },
-    /** Tuned compiles by route. */
     routes,
     operations: {
       hit,

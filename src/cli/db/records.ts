@@ -1,4 +1,4 @@
-// `iree-tuned db ls`, `show` and `trials`: records by filters, or by a workload that the user names.
+// `iree-tuned db ls` and `show`: records by filters, or by a workload that the user names.
 import type { KnobColumns } from '../../backend/schema.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { backendOf, configurationKey } from '../../backend/index.ts';

@@ -16,7 +16,6 @@ import { UsageError } from '../failure.ts';
 import { page, sentences } from '../output.ts';
 import { filterText } from './records.ts';
 
-/** How others get a revocation or a lifted mark. */
 const FOR_OTHERS = 'Others get it by iree-tuned team publish, or by iree-tuned db export and import.';
 
 const SCOPES = ['record', 'tool', 'origin'] as const;

@@ -43,7 +43,6 @@ exit 127
 `;
 }
 
-/** The shim of another tool of the installation. */
 export function siblingShim(name: string, tool: string, directory: string): string {
   return `#!/bin/sh
 # ${launcherMarker} (shim of ${name}, written by \`iree-tuned shim\`)

@@ -26,7 +26,6 @@ const SECONDS_EACH = 600;
 /**
  * Searches all contractions of the file's input, with and without records, and writes the auto-scheduler's files. Without a device for the
  * target, configurations are compiled and not measured. Paths in the file are relative to its folder.
- * @param path of the file
  */
 export async function runAutoScheduler(
   path: string,

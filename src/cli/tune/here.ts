@@ -30,7 +30,6 @@ export interface TimedRun extends Run {
   readonly folder: string;
 }
 
-/** Tools and limits of this machine. */
 export interface Means extends Pick<SearchOptions, 'strategy' | 'trials'> {
   readonly tools: MeasuringTools | null;
   /** Number of parallel compiles; by default as many as fit the machine. */

@@ -12,7 +12,6 @@ export interface PageAssets {
   readonly style: string;
 }
 
-/** Credits of the included libraries. */
 const NOTICE =
   'Charts: Observable Plot, Copyright 2020-2023 Observable, Inc., and D3, Copyright 2010-2023 Mike Bostock; ISC licence: ' +
   'permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, ' +

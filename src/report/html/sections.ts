@@ -22,7 +22,6 @@ export function factsOf({ records }: PageData) {
     incomplete: usable.filter(({ complete }) => !complete).length,
     /** Mean gain of the faster records; null without any. */
     geometricMean: faster.length === 0 ? null : geometricMean(faster.map(({ ratio }) => ratio)),
-    /** The largest gain. */
     best: best === undefined ? null : { workload: best.workload, ratio: best.ratio },
     /** Time of one execution of each record, by default and as decided; null without records. */
     seconds:
@@ -38,7 +37,6 @@ export function factsOf({ records }: PageData) {
 
 type Facts = ReturnType<typeof factsOf>;
 
-/** The numbers at the top of the page. */
 export function tilesOf(facts: Facts) {
   const { geometricMean, best, seconds, records, faster, workloads, tuningSeconds } = facts;
   const tiles = [

@@ -54,7 +54,6 @@ const RATIOS = [
   0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000,
 ];
 
-/** The least and the greatest of many values. */
 export const rangeOf = (values: readonly number[]): Range => [
   values.reduce((a, b) => Math.min(a, b)),
   values.reduce((a, b) => Math.max(a, b)),
