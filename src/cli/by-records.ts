@@ -1,24 +1,19 @@
 // Decides about a program by the records of the database, without tuning.
-import type { Decision, Override } from '../decision/decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 import { knownTimes } from '../running/program-times.ts';
-import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { Reason } from '../system/reason.ts';
-import { OpenProgram } from '../wrapper/open-program.ts';
+import { OpenProgram, type Means } from '../wrapper/open-program.ts';
 import { openWithBases } from './database.ts';
 import { atDevice } from './input.ts';
 
-interface Asked {
-  /** The injection that decisions are for; default: that of the settings. */
-  readonly inject?: InjectRoute;
+interface Asked extends Pick<Means, 'inject' | 'override'> {
   /** The reason for workloads without a record. */
   readonly whyNot: (site: Site) => Reason;
-  /** Decides before the records. */
-  readonly override?: Override | undefined;
 }
 
 /** The program in its best known forms, its decisions, and the times of its dispatches. */

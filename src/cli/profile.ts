@@ -1,6 +1,6 @@
 // `iree-tuned profile`
 import type { Input } from '../input/input.ts';
-import { lookUp, toSearch, workloadsOf } from '../decision/look-up.ts';
+import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { CONTRACTIONS } from '../populate/shape.ts';
 import { populationSite } from '../populate/site.ts';
 import { isSwept, shapesOf, type SweepText } from '../populate/sweep.ts';
@@ -35,7 +35,7 @@ import { inspectInput, siteAt, withTarget } from './input.ts';
 import { decideByRecords } from './by-records.ts';
 import { interrupts } from './interrupt.ts';
 import { page, warn } from './output.ts';
-import { type Measured, readSpaceFile, restricted, search } from './search.ts';
+import { type Measured, search, worksToSearch } from './search.ts';
 
 interface Options extends SweepText, SearchOptions {
   readonly dispatches?: string;
@@ -81,17 +81,12 @@ async function profileInput(input: string | undefined, options: Options, command
   if (site.whyNotHere !== null) throw new UserError(`${input ?? 'profile'}: ${site.whyNotHere.reason}`);
   const all = workloadsOf(read, site, surroundings.settings);
   const lookup = lookUp(store, read, site, surroundings.settings);
-  const open = new Set(toSearch(lookup, options.searchSpace !== undefined).map(({ key }) => key));
   const slices = splitKSlices(measured.command.expanded);
   const names = operationsOf(all, slices);
   const works = all.filter((_, i) => patterns.mayBeWanted(names[i]!.name));
 
   const again = new Set(options.again === true ? works.map(({ key }) => key) : []);
-  const wanted = restricted(
-    works.filter(({ key }) => open.has(key) || again.has(key)),
-    site,
-    readSpaceFile(options.searchSpace),
-  );
+  const wanted = worksToSearch(works, lookup, again, site, options.searchSpace);
   const prepared = new Date();
   const { whyNot } = await search(wanted, store, measured, surroundings, options, again);
   const ended = new Date();

@@ -2,6 +2,7 @@
 import { backendNamed } from '../backend/index.ts';
 import { describeIllegal, readUserSpace, type WrittenKnob } from '../backend/user-space.ts';
 import type { Command } from '../compiler/command.ts';
+import { toSearch, type Lookup } from '../decision/look-up.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { terminalOf } from '../report/terminal.ts';
 import { STRATEGIES } from '../search/index.ts';
@@ -77,6 +78,19 @@ export function readSpaceFile(path: string | undefined): WrittenKnob[] | null {
     values: typeof value === 'object' ? value : [value],
     where: `${path}:${line}`,
   }));
+}
+
+/** Works to search: those without a record, and those to search again, with the values of a file only. */
+export function worksToSearch(
+  works: readonly Work[],
+  lookup: Lookup,
+  again: ReadonlySet<string>,
+  site: Site,
+  searchSpace: string | undefined,
+): readonly Work[] {
+  const open = new Set(toSearch(lookup, searchSpace !== undefined).map(({ key }) => key));
+  const wanted = works.filter(({ key }) => open.has(key) || again.has(key));
+  return restricted(wanted, site, readSpaceFile(searchSpace));
 }
 
 /** Restricts works to written values; null for the whole space. Illegal values of a workload are printed on stderr. */

@@ -18,6 +18,7 @@ import { Semaphore } from '../system/semaphore.ts';
 import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { candidatePhase, needsProgram, type Workload, workloadKey } from '../workload/workload.ts';
+import type { AutoScheduler } from './auto-scheduler.ts';
 import { configurationName, type Measurement, measurementsOf, type Profiled } from './measurement.ts';
 import { operationsOf } from './operation.ts';
 import { csvHeader, csvRow } from './report.ts';
@@ -93,7 +94,7 @@ const COMPILE_SECONDS = 60;
 export const compileOnly = (
   works: readonly Work[],
   site: Site,
-  limits: { readonly strategy: string; readonly trials: number },
+  limits: Pick<AutoScheduler, 'strategy' | 'trials'>,
   slices: number | null,
   { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
 ) =>
@@ -139,7 +140,7 @@ function compilerIn(folder: string, site: Site) {
 /** Up to `trials` configurations of a strategy that learns nothing about their costs. */
 function proposed(
   space: SearchSpace<Configuration>,
-  { strategy: name, trials }: { readonly strategy: string; readonly trials: number },
+  { strategy: name, trials }: Pick<AutoScheduler, 'strategy' | 'trials'>,
 ): Configuration[] {
   const strategy = STRATEGIES[name]!(space, seededRandom(1));
   const found = space.alternatives.slice(0, trials);

@@ -41,7 +41,7 @@ const CANCELLED = 'cancelled';
 const MAX_ERRORS = 3;
 
 /** @throws UserError if the server denies access, or has no queue */
-export const runWorker = (parts: WorkerParts): Promise<{ finished: number }> => new Worker(parts).run();
+export const runWorker = (parts: WorkerParts): Promise<number> => new Worker(parts).run();
 
 class Worker {
   readonly #parts: WorkerParts;
@@ -61,7 +61,8 @@ class Worker {
     this.#retry = retryUntilReachable(signals['give-up'], isWorthWaiting, say);
   }
 
-  async run(): Promise<{ finished: number }> {
+  /** Returns the number of finished jobs. */
+  async run(): Promise<number> {
     const { queue, signals, say } = this.#parts;
     const stopHeartbeats = new AbortController();
     const heartbeats = this.#heartbeats(stopHeartbeats.signal);
@@ -75,10 +76,10 @@ class Worker {
     } finally {
       stopHeartbeats.abort();
       await heartbeats;
-      await this.#tryOnce(() => this.#releaseMachine());
+      await this.#releaseMachine().catch(() => undefined);
       await queue.close().catch(() => undefined);
     }
-    return { finished: this.#finished };
+    return this.#finished;
   }
 
   /** Takes and does one job at most. Returns false when the worker should end. */
@@ -179,7 +180,8 @@ class Worker {
 
   async #heartbeats(until: AbortSignal): Promise<void> {
     while (!until.aborted) {
-      await this.#tryOnce(() => this.#heartbeat());
+      // `#retry` reports an unreachable server.
+      await this.#heartbeat().catch(() => undefined);
       await sleep(HEARTBEAT_MS, undefined, { signal: until }).catch(() => undefined);
     }
   }
@@ -205,13 +207,5 @@ class Worker {
   async #idle(): Promise<void> {
     const { drain } = this.#parts.signals;
     await sleep(IDLE_MS * (0.75 + Math.random() / 2), undefined, { signal: drain }).catch(() => undefined);
-  }
-
-  async #tryOnce(action: () => Promise<void>): Promise<void> {
-    try {
-      await action();
-    } catch {
-      // `#retry` reports an unreachable server.
-    }
   }
 }

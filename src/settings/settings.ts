@@ -88,8 +88,6 @@ export interface Definition<T> {
   readonly takes: string;
   /** Parses a text; undefined if it is invalid. */
   readonly read: (text: string) => T | undefined;
-  /** All accepted texts, if they are few. */
-  readonly choices?: readonly string[];
   /** Replaces the paths in a valid text; absent without paths. In a settings file they are relative to its folder. */
   readonly withPaths?: (text: string, change: (path: string) => string) => string;
   /** Removes secrets from the text, for messages. */
@@ -111,7 +109,6 @@ const path = (takes: string): Definition<string> => ({
 const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
   type: 'string',
   takes: choices.join(', '),
-  choices,
   read: (value) => choices.find((choice) => choice === value),
 });
 

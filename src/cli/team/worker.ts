@@ -72,7 +72,7 @@ export async function runWorkerHere(
   const storeNow = async () => withBases(await openDatabase(surroundings), places, surroundings);
   const queue = await openQueue(database, place);
   say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
-  const { finished } = await runWorker({
+  const finished = await runWorker({
     ...{ place, queue, exchange, signals: ending.signals, say, untilIdle },
     machine: machineLock(database, env[machineVariable]),
     doJob: jobsAt(storeNow, site, tools, surroundings, programs),

@@ -1,7 +1,6 @@
 // `iree-tuned tune` of one input.
 import { withBases } from '../../base/open.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { toSearch } from '../../decision/look-up.ts';
 import { KeptModules } from '../../plan/kept-modules.ts';
 import { describeVerdict } from '../../populate/describe.ts';
 import { concludeProgram, openProgram, tuneDispatches } from '../../populate/programs.ts';
@@ -18,7 +17,7 @@ import type { CliCommand } from '../command.ts';
 import { openDatabase } from '../database.ts';
 import { atDevice, inspectEach, type InspectedPart } from '../input.ts';
 import { page } from '../output.ts';
-import { readSpaceFile, restricted, search } from '../search.ts';
+import { search, worksToSearch } from '../search.ts';
 import type { TuneOptions } from './tune.ts';
 
 /** Tunes one input for each of its targets, and prints its operations. Ends with 1 where a workload is left without a result. */
@@ -49,12 +48,7 @@ async function tuneTarget(
   const { open } = await openProgram(written, means);
   const { command, inspected, lookup } = open;
   const anew = keysToTuneAgain(lookup.decide(new Map()), options.again === true);
-  const missing = new Set(toSearch(lookup, options.searchSpace !== undefined).map(({ key }) => key));
-  const wanted = restricted(
-    lookup.works.filter(({ key }) => missing.has(key) || anew.has(key)),
-    site,
-    readSpaceFile(options.searchSpace),
-  );
+  const wanted = worksToSearch(lookup.works, lookup, anew, site, options.searchSpace);
   const { waitedSeconds } = inspected.input;
   const begun = performance.now();
   const inDispatches = await tuneDispatches(open, wanted, anew, means);
