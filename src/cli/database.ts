@@ -9,6 +9,7 @@ import { openExchange } from '../store/open-exchange.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
+import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { warn } from './output.ts';
 
@@ -50,13 +51,8 @@ export const missingDatabase = ({ settings }: Surroundings): UserError =>
   );
 
 /** Whether the database exists. True for a path that cannot be examined: opening it gives the reason. */
-export function isThere({ settings: { database } }: Surroundings): boolean {
-  try {
-    return isServer(database) || statSync(database, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
+export const isThere = ({ settings: { database } }: Surroundings): boolean =>
+  isServer(database) || resultOr(() => statSync(database, { throwIfNoEntry: false }) !== undefined, true);
 
 /** All lines of the database, to read and write. */
 export const openLines = ({ settings }: Surroundings): Exchange =>

@@ -10,6 +10,7 @@ import { makeFolder } from '../system/folder.ts';
 import { INTRODUCED, pathIn, UNMEASURED, type Place } from '../system/cache.ts';
 import { counted, formatDuration, formatRatio } from '../system/format.ts';
 import { shortHash } from '../system/hash.ts';
+import { resultOr } from '../system/result-or.ts';
 import type { TuneOutcome } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 import { lineDisplay, write } from './progress.ts';
@@ -105,14 +106,12 @@ const later = <P extends { readonly secondsLeft: number }>(progress: P, seconds:
 /** Whether a terminal is there, and no build with this cache folder has shown the message of a place. Remembers that a build has. */
 function isFirst(cacheDirectory: string | null, place: Place, name?: string): boolean {
   if (cacheDirectory === null || !isatty(2)) return false;
-  try {
+  // If the file cannot be written, every build would show the message.
+  return resultOr(() => {
     makeFolder(cacheDirectory, 0o700);
     writeFileSync(pathIn(cacheDirectory, place, name), '', { flag: 'wx' });
     return true;
-  } catch {
-    // The file exists, or cannot be written: then every build would show the message.
-    return false;
-  }
+  }, false);
 }
 
 /** A longer list is summed up. */

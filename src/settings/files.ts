@@ -136,18 +136,12 @@ function readFile(layer: FileLayer, path: string): SettingsFile {
 
 /** Resolves links in the path of an existing or new file; null if it cannot. */
 export function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    try {
-      // A dangling link may lead anywhere.
-      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null;
-    } catch {
-      return null;
-    }
-    const parent = path === dirname(path) ? null : realPath(dirname(path));
-    return parent === null ? null : join(parent, basename(path));
-  }
+  const found = resultOr(() => realpathSync(path), null);
+  // A dangling link may lead anywhere.
+  const isThere = () => resultOr(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, true);
+  if (found !== null || isThere()) return found;
+  const parent = path === dirname(path) ? null : realPath(dirname(path));
+  return parent && join(parent, basename(path));
 }
 
 /** Settings that name an output file. */

@@ -17,10 +17,7 @@ CREATE SCHEMA iree_tuned AUTHORIZATION iree_tuned_administrator;
 SET LOCAL ROLE iree_tuned_administrator;
 SET LOCAL search_path = iree_tuned, pg_temp;
 
--- The tables of a team's server. `iree-tuned team migrate` applies all files in one transaction. It creates the schema `iree_tuned`, sets
--- the search path, and stores the number of the last file in `meta`.
--- Only the owner accesses tables. Other logins call the functions of the next files.
--- "< 'Infinity'" keeps a column finite, because NaN is greater than all numbers.
+-- Only the owner accesses tables. Other logins call functions.
 
 -- Identity of the server. `protocol` is the version of its functions' arguments and results.
 CREATE TABLE meta (

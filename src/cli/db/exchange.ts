@@ -9,6 +9,7 @@ import {
   writeLines,
 } from '../../store/exchange/files.ts';
 import { counted } from '../../system/format.ts';
+import { resultOr } from '../../system/result-or.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { openLines, requireDatabase } from '../database.ts';
@@ -88,7 +89,8 @@ export const importCommand = new CliCommand(
     const reports: Imported[] = [];
     // Each file has its own exchange: lines of one file do not refer to parts of another.
     for (const file of files) {
-      if (isSameFile(file, database))
+      // One of them may not exist.
+      if (resultOr(() => realpathSync(file) === realpathSync(database), false))
         throw new UserError(`${file} is the database that receives the lines: name another one`);
       using exchange = openLines(surroundings);
       exchange.reread();
@@ -98,15 +100,6 @@ export const importCommand = new CliCommand(
     for (const { refused, problems } of reports) warnOfLines('refused', problems, 'lines', refused);
     command.print({ database, files: reports }, () => sentences(...reports.map(describe)));
   });
-
-function isSameFile(a: string, b: string): boolean {
-  try {
-    return realpathSync(a) === realpathSync(b);
-  } catch {
-    // One of them does not exist.
-    return false;
-  }
-}
 
 function describe({ from, added, known, kept, refused }: Imported): string {
   const news = (['claim', 'mark', 'trial', 'revocation', 'note'] as const).map((type) =>

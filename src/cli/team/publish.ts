@@ -6,6 +6,7 @@ import { publish, rollBack, type Report } from '../../base/publish.ts';
 import { submitMisses } from '../../fleet/misses.ts';
 import { table } from '../../report/table.ts';
 import { counted } from '../../system/format.ts';
+import { resultOr } from '../../system/result-or.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand, several, wholeNumber } from '../command.ts';
 import { isThere } from '../database.ts';
@@ -125,11 +126,7 @@ export const key = new CliCommand(
 /** @throws UserError for another file than a private Ed25519 key */
 function readKey(file: string): KeyObject {
   const text = readText(file);
-  try {
-    const read = createPrivateKey(text);
-    if (read.asymmetricKeyType === 'ed25519') return read;
-  } catch {
-    // Told below.
-  }
+  const read = resultOr(() => createPrivateKey(text), null);
+  if (read?.asymmetricKeyType === 'ed25519') return read;
   throw new UserError(`${file} is no private Ed25519 key: iree-tuned team key makes one`);
 }
