@@ -22,8 +22,8 @@ export interface Ended {
   readonly err: string;
 }
 
-/** A new folder with a database and a cache, and without settings of this machine. */
-export function newPlace() {
+/** A new folder with a database and a cache, without settings of this machine but `more`. */
+export function newPlace(more: Readonly<Record<string, string>> = {}) {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder, name);
   const env = {
@@ -31,6 +31,7 @@ export function newPlace() {
     HOME: folder,
     IREE_TUNED_DB: at('tuning.db'),
     IREE_TUNED_CACHE: at('cache'),
+    ...more,
   };
   const run = (...words: readonly string[]) => runCommand(words, { cwd: folder, env });
   return { folder, at, env, run };
