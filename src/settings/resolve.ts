@@ -59,6 +59,8 @@ export interface Resolution {
   readonly refused: readonly string[];
 }
 
+type ValueOf<N extends Name> = NonNullable<ReturnType<(typeof DEFINITIONS)[N]['read']>>;
+
 /** Precedence: flag, variable, files in their order, default. */
 export function resolveSettings(sources: Sources): Resolution {
   const { env, flags, flagPrefix, defaults } = sources;
@@ -74,51 +76,52 @@ export function resolveSettings(sources: Sources): Resolution {
     ...inFiles.layers,
   ];
   const origins: Resolution['origins'][number][] = [];
-  const of = <T extends string | number | boolean, Fallback extends T | undefined>(
-    name: Name,
-    { read, takes }: Definition<T>,
+  const placedOf = (name: Name) =>
+    layers.map((layer) => layer.get(name)).find((placed) => placed !== undefined);
+  const of = <N extends Name, Fallback extends ValueOf<N> | undefined>(
+    name: N,
     fallback: Fallback,
-  ): T | Fallback => {
-    const found = layers.map((layer) => layer.get(name)).find((placed) => placed !== undefined);
+  ): ValueOf<N> | Fallback => {
+    const { read, takes } = DEFINITIONS[name] as Definition<ValueOf<N>>;
+    const found = placedOf(name);
     const value = found && read(found.text);
     if (found !== undefined && value === undefined)
       problems.push(`${found.origin}=${shownText(name, found.text)}: it takes ${takes}`);
     origins.push({ name, value: value ?? fallback, origin: value === undefined ? 'default' : found!.origin });
     return value ?? fallback;
   };
-  const database = layers.map((layer) => layer.get('db')).find((placed) => placed !== undefined);
   const settings: Settings = {
-    database: of('db', DEFINITIONS.db, defaults.database),
-    isForeignDatabase: database?.isForeign === true,
-    compiler: of('compiler', DEFINITIONS.compiler, undefined),
-    onMiss: of('on-miss', DEFINITIONS['on-miss'], 'tune'),
-    budgetSeconds: of('budget', DEFINITIONS.budget, 60),
-    inject: of('inject', DEFINITIONS.inject, 'auto'),
-    sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? [],
-    data: parseOwnData(of('input', DEFINITIONS.input, ''))!,
-    mostInput: of('max-input', DEFINITIONS['max-input'], undefined),
-    device: of('device', DEFINITIONS.device, undefined),
-    runner: of('runner', DEFINITIONS.runner, undefined),
-    runnerTools: of('runner-tools', DEFINITIONS['runner-tools'], undefined),
-    runnerCpus: of('runner-cpus', DEFINITIONS['runner-cpus'], undefined),
-    forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
-    trust: of('trust', DEFINITIONS.trust, 'device'),
-    require: of('require', DEFINITIONS.require, undefined),
-    disabled: of('disable', DEFINITIONS.disable, false),
-    readonly: of('readonly', DEFINITIONS.readonly, false),
-    explain: of('explain', DEFINITIONS.explain, undefined),
-    log: of('log', DEFINITIONS.log, undefined),
-    cache: of('cache', DEFINITIONS.cache, defaults.cache),
-    outputs: of('outputs', DEFINITIONS.outputs, true),
-    lock: of('lock', DEFINITIONS.lock, defaults.lock),
-    frozen: of('frozen', DEFINITIONS.frozen, false),
+    database: of('db', defaults.database),
+    isForeignDatabase: placedOf('db')?.isForeign === true,
+    compiler: of('compiler', undefined),
+    onMiss: of('on-miss', 'tune'),
+    budgetSeconds: of('budget', 60),
+    inject: of('inject', 'auto'),
+    sizes: parseSizes(of('dim', '')) ?? [],
+    data: parseOwnData(of('input', ''))!,
+    mostInput: of('max-input', undefined),
+    device: of('device', undefined),
+    runner: of('runner', undefined),
+    runnerTools: of('runner-tools', undefined),
+    runnerCpus: of('runner-cpus', undefined),
+    forDevice: of('for-device', undefined),
+    trust: of('trust', 'device'),
+    require: of('require', undefined),
+    disabled: of('disable', false),
+    readonly: of('readonly', false),
+    explain: of('explain', undefined),
+    log: of('log', undefined),
+    cache: of('cache', defaults.cache),
+    outputs: of('outputs', true),
+    lock: of('lock', defaults.lock),
+    frozen: of('frozen', false),
     // None for the URL of a server.
-    bases: readBases(of('team', DEFINITIONS.team, undefined) ?? '') ?? [],
-    teamKey: of('team-key', DEFINITIONS['team-key'], undefined),
-    teamToken: of('team-token', DEFINITIONS['team-token'], undefined),
-    publish: of('team-publish', DEFINITIONS['team-publish'], 'off'),
-    author: of('author', DEFINITIONS.author, undefined),
-    fleet: of('fleet', DEFINITIONS.fleet, undefined),
+    bases: readBases(of('team', undefined) ?? '') ?? [],
+    teamKey: of('team-key', undefined),
+    teamToken: of('team-token', undefined),
+    publish: of('team-publish', 'off'),
+    author: of('author', undefined),
+    fleet: of('fleet', undefined),
   };
   const team = String(origins.find(({ name }) => name === 'team')!.value ?? '');
   return {
