@@ -14,7 +14,7 @@ import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { openStore } from '../../src/store/open.ts';
 import { workloadRank } from '../../src/workload/workload.ts';
 import { DECISION, TILE } from '../store/samples.ts';
-import { PLACE, pretendedDevice } from './support.ts';
+import { ALONE, PLACE, pretendedDevice } from './support.ts';
 
 const [url = '', machine = '', folder = '', untilIdle = '', drain = ''] = process.argv.slice(2);
 /** Workers whose names begin with the same letter are on one machine. */
@@ -37,11 +37,8 @@ const queue = await openQueue(database, PLACE, machine[0]);
 // Each worker has its own cache folder, so only the machine's lock can exclude workers.
 const lockHere = { cacheDirectory: join(own, 'cache'), env };
 await runWorker({
-  ...{ place: PLACE, queue, signals: ending.signals, say },
-  exchange: () => Promise.resolve(null),
-  whyUseless: () => Promise.resolve(null),
+  ...{ ...ALONE, queue, signals: ending.signals, say },
   machine: machineLock(database, env.IREE_TUNED_MACHINE),
-  isBusy: () => Promise.resolve(false),
   untilIdle: untilIdle === 'true',
   async doJob(job, signal) {
     if ('program' in job) throw new Error('no programs here');

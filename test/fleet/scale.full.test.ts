@@ -10,7 +10,7 @@ import { openQueue } from '../../src/fleet/queue.ts';
 import { runWorker } from '../../src/fleet/worker.ts';
 import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
-import { databaseOf, fleetDatabase, jobOf, PLACE } from './support.ts';
+import { ALONE, databaseOf, fleetDatabase, jobOf, PLACE } from './support.ts';
 
 const [JOBS, WORKERS, JOB_MS] = [10_000, 50, 500];
 
@@ -48,13 +48,10 @@ test.skipIf(isWithout(whyNoPostgres))(
     const workers = Array.from({ length: WORKERS }, async (_, i) => {
       const database = counted(url);
       await runWorker({
-        ...{ place: PLACE, untilIdle: true, machine: machineLock(database, `machine ${i}`) },
+        ...{ ...ALONE, untilIdle: true, machine: machineLock(database, `machine ${i}`) },
         queue: await openQueue(database, PLACE, `machine ${i}`),
         signals: { drain: never, abort: never, 'give-up': never },
         say: () => undefined,
-        exchange: () => Promise.resolve(null),
-        whyUseless: () => Promise.resolve(null),
-        isBusy: () => Promise.resolve(false),
         doJob: async () => {
           await sleep(JOB_MS);
           return { outcome: 'done', summary: 'pretended' };

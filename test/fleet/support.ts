@@ -5,6 +5,7 @@ import { serverDatabase, type ServerDatabase } from '../../src/fleet/database.ts
 import { classOr } from '../../src/backend/device.ts';
 import type { Place } from '../../src/fleet/job.ts';
 import { installQueue, type PlannedJob } from '../../src/fleet/queue.ts';
+import type { WorkerParts } from '../../src/fleet/worker.ts';
 import { SUBJECT, subjectOf } from '../store/samples.ts';
 import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
 
@@ -24,6 +25,14 @@ export const PLACE: Place = {
   target: SUBJECT.target,
   compiler: SUBJECT.compiler,
   device: classOr('', pretendedDevice('any')),
+};
+
+/** Parts of a worker without a base, on a machine of its own. */
+export const ALONE: Pick<WorkerParts, 'place' | 'exchange' | 'whyUseless' | 'isBusy'> = {
+  place: PLACE,
+  exchange: () => Promise.resolve(null),
+  whyUseless: () => Promise.resolve(null),
+  isBusy: () => Promise.resolve(false),
 };
 
 /** A job for a matmul of m x 512 x 512. */

@@ -1,6 +1,5 @@
 // Plans of runs and their order, and interrupted runs that continue, on a synthetic bench.
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import {
@@ -18,14 +17,12 @@ import { populate, type Executor, type PopulateOptions } from '../../src/populat
 import { contractionOf } from '../../src/populate/shape.ts';
 import { shapesOf } from '../../src/populate/sweep.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store, Subject, TuningRecord } from '../../src/store/store.ts';
 import type { Known } from '../../src/tuning/tune-workloads.ts';
 import type { Effort } from '../../src/tuning/search-job.ts';
 import { workloadFlops, workloadKey } from '../../src/workload/workload.ts';
-import { EVIDENCE, SUBJECT, TILE } from '../store/support.ts';
+import { EVIDENCE, open, SUBJECT, temporaryPath, TILE } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
-import { temporaryDirectory } from '../support/folders.ts';
 import { tuneWorkload } from '../tuning/support.ts';
 import { syntheticBench } from '../tuning/synthetic-bench.ts';
 import { because } from '../../src/system/reason.ts';
@@ -144,14 +141,6 @@ describe('the estimated gain', () => {
   });
 });
 
-function openStore(): Store {
-  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
-  });
-  return store;
-}
-
 /** Enough to see an end. */
 const LITTLE: Effort = { trialsPerBatch: 2, maxTrials: 4, patience: 1, finalists: 1 };
 
@@ -196,7 +185,7 @@ const options = (change: Partial<PopulateOptions> = {}): PopulateOptions => ({
 
 describe('a run', () => {
   test('tunes everything in the order of the plan, and a second run tunes nothing', async () => {
-    const store = openStore();
+    const store = open(temporaryPath());
     const plan = planFor(store);
     const { executor, tuned } = madeUp(store);
     const results = await populate(plan, executor, options());
@@ -208,7 +197,7 @@ describe('a run', () => {
   });
 
   test('that is killed continues without measuring anything twice', async () => {
-    const store = openStore();
+    const store = open(temporaryPath());
     const first = madeUp(store, () => {
       if (first.tuned.length === 21) throw new Error('killed');
     });
@@ -224,7 +213,7 @@ describe('a run', () => {
   });
 
   test('that is interrupted decides the current work, and reports the rest as interrupted', async () => {
-    const store = openStore();
+    const store = open(temporaryPath());
     const finishEarly = new AbortController();
     const { executor, tuned } = madeUp(store, () => {
       finishEarly.abort();
@@ -239,7 +228,7 @@ describe('a run', () => {
   });
 
   test('reports each result once', async () => {
-    const store = openStore();
+    const store = open(temporaryPath());
     const plan = planFor(store);
     const told: string[] = [];
     const telling = options({ atOnce: Infinity, onDone: ({ key }) => told.push(key) });
@@ -248,7 +237,7 @@ describe('a run', () => {
   });
 
   test('shares its budget among all workloads, and reports workloads beyond it', async () => {
-    const store = openStore();
+    const store = open(temporaryPath());
     let now = 0;
     const budgets: number[] = [];
     const { executor } = madeUp(store);
@@ -268,7 +257,7 @@ describe('a run', () => {
   });
 
   test('shapes that a survey finds equal are tuned once, and known ones are not tuned', async () => {
-    const store = openStore();
+    const store = open(temporaryPath());
     const { executor, tuned } = madeUp(store);
     const plan = planFor(store);
     const [a, b, c, d] = plan.todo;

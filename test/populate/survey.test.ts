@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { onTestFinished, test, expect } from 'vitest';
+import { test, expect } from 'vitest';
 import { tunables } from '../../src/input/input.ts';
 import { executorHere } from '../../src/populate/executor.ts';
 import { isAsked, planPopulation } from '../../src/populate/plan.ts';
@@ -13,9 +13,9 @@ import { programAt, populationSite } from '../../src/populate/site.ts';
 import { shapesOf } from '../../src/populate/sweep.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { packageRoot } from '../../src/system/package-root.ts';
 import { HOST } from '../scenarios/support.ts';
+import { open } from '../store/support.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
@@ -55,10 +55,7 @@ test('shapes have the keys of equal layers of a model', { tags: ['compiler'] }, 
     root: packageRoot,
     cacheDirectory: env.IREE_TUNED_CACHE,
   };
-  const store = openSqliteStore(join(folder, 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
-  });
+  const store = open(join(folder, 'tuning.db'));
   const at = await populationSite(HOST, 'here', surroundings);
   const knowledge: Knowledge = { store, surroundings, secondsEach: 60, tools: [] };
 
