@@ -50,7 +50,7 @@ async function writeReport(
     throw new UserError(`no records${chosen}: ${output} is not written`);
   const data = pageDataOf({
     ...{ records, devices, ratesOf, losses },
-    subjectOf: (key: RecordKey) => store.subject(key),
+    workOf: (key: RecordKey) => store.subject(key)?.workloadForm,
     about: {
       database: surroundings.settings.database,
       written: new Date().toISOString(),

@@ -2,7 +2,7 @@
 import { configurationKey } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { geometricMean } from '../../measure/statistics.ts';
-import type { KnownDevice, RecordKey, Subject, TuningRecord } from '../../store/store.ts';
+import type { KnownDevice, RecordKey, TuningRecord } from '../../store/store.ts';
 import { pick } from '../../system/data.ts';
 import {
   isDynamic,
@@ -28,7 +28,7 @@ interface SourceLoss extends PlaceKey {
 export interface ReportSource extends Pick<PageData, 'about'> {
   readonly records: readonly TuningRecord[];
   readonly devices: readonly KnownDevice[];
-  readonly subjectOf: (key: RecordKey) => Subject | undefined;
+  readonly workOf: (key: RecordKey) => Workload | undefined;
   readonly ratesOf: (place: PlaceKey) => DeviceRates;
   readonly losses: readonly SourceLoss[];
 }
@@ -61,7 +61,7 @@ export function pageDataOf(source: ReportSource): PageData {
       place: place.index,
       ...{ configuration: configurationKey(configuration), kind: configuration.kind },
       outcome: failure !== null ? 'must not be used' : keepsDefault ? 'default is best' : 'faster',
-      ...workOf(source.subjectOf(record)?.workloadForm, place.rates),
+      ...amountsOf(source.workOf(record), place.rates),
     };
   };
   const lossOf = ({ loss, name, ...key }: SourceLoss): PageLoss => ({
@@ -86,7 +86,7 @@ const presentable = (data: PageData): PageData =>
   ) as PageData;
 
 /** Times of dynamic sizes are geometric means over the sizes, so operations and bytes are, too. */
-function workOf(form: Workload | undefined, rates: DeviceRates) {
+function amountsOf(form: Workload | undefined, rates: DeviceRates) {
   if (form === undefined) return { flops: null, bytes: null, bound: null };
   const mean = (of: typeof workloadFlops) => geometricMean(staticForms(form).map(of));
   const bound = isDynamic(form) ? null : boundOf(workloadAmount(form), rates);

@@ -1,6 +1,8 @@
 // Hostile texts of a database: they try to leave the text of a page, or to be read as something else.
 import type { ReportSource } from '../../../src/report/html/model.ts';
-import type { Subject } from '../../../src/store/store.ts';
+import type { RecordKey } from '../../../src/store/store.ts';
+import { keysOf } from '../../../src/store/subject.ts';
+import type { Workload } from '../../../src/workload/workload.ts';
 import { madeUp } from './made-up.ts';
 
 export const HOSTILE = [
@@ -19,15 +21,14 @@ export const HOSTILE = [
 export function hostile(count = 40): ReportSource {
   const source = madeUp(count);
   const word = (i: number) => HOSTILE[i % HOSTILE.length]!;
-  const subjects = new Map<string, Subject>();
+  const works = new Map<string, Workload>();
+  const keyOf = (key: RecordKey) => JSON.stringify(keysOf(key));
   const records = source.records.map((record, i) => {
     const key = {
       workload: i % 3 === 0 ? `contraction ${word(i)} ${i}` : record.workload,
       ...{ target: word(i), device: word(i + 1), compiler: word(i + 2) },
     };
-    const subject = source.subjectOf(record)!;
-    const targetForm = { candidateFlags: [word(i), `--iree-x=${word(i)}`, '--iree-llvmcpu-target-cpu=host'] };
-    subjects.set(JSON.stringify(Object.values(key)), { ...subject, ...key, targetForm });
+    works.set(keyOf(key), source.workOf(record)!);
     return {
       ...{ ...record, ...key, createdBy: word(i), machine: word(i + 3) },
       failure: i % 5 === 0 ? word(i) : null,
@@ -37,8 +38,7 @@ export function hostile(count = 40): ReportSource {
   return {
     ...source,
     records,
-    subjectOf: ({ workload, target, device, compiler }) =>
-      subjects.get(JSON.stringify([workload, target, device, compiler])),
+    workOf: (key) => works.get(keyOf(key)),
     about: { ...source.about, database: word(1), filter: ` with device "${word(0)}"` },
   };
 }

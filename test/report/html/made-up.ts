@@ -5,7 +5,7 @@ import type { PageAssets } from '../../../src/report/html/page.ts';
 import { pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { lossOf, NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
-import type { RecordKey, Subject, TuningRecord } from '../../../src/store/store.ts';
+import type { RecordKey, TuningRecord } from '../../../src/store/store.ts';
 import { keysOf } from '../../../src/store/subject.ts';
 import { workloadFlops, workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
 import { TILE } from '../../store/samples.ts';
@@ -74,35 +74,24 @@ function configurationOf(roll: () => number, rank: number): Configuration {
 export function madeUp(count: number, change: Partial<ReportSource> = {}): ReportSource {
   const roll = dice(7);
   const records: TuningRecord[] = [];
-  const subjects = new Map<string, Subject>();
-  const keyOf = (subject: RecordKey) => JSON.stringify(keysOf(subject));
+  const works = new Map<string, OperationWork>();
+  const keyOf = (key: RecordKey) => JSON.stringify(keysOf(key));
   while (records.length < count) {
-    const form = workloadOf(roll);
-    const { key: deviceKey, form: deviceForm, peak } = DEVICES[Math.floor(roll() ** 2 * DEVICES.length)]!;
+    const work = workloadOf(roll);
+    const { key: device, peak } = DEVICES[Math.floor(roll() ** 2 * DEVICES.length)]!;
     const compilers = roll() < 0.3 ? COMPILERS.slice(Math.floor(roll() * 2)) : [COMPILERS[2]!];
     for (const compiler of compilers) {
-      const subject: Subject = {
-        workload: workloadKey(form),
-        target: 'llvm-cpu x86_64-unknown-linux-gnu znver4 features=4f1b2a90cd',
-        device: deviceKey,
-        compiler,
-        workloadForm: form,
-        targetForm: {
-          backend: 'llvm-cpu',
-          candidateFlags: ['--iree-hal-target-device=local', '--iree-llvmcpu-target-cpu=znver4'],
-        },
-        deviceForm,
-        compilerForm: { version: compiler.split('@')[0] },
-      };
-      if (subjects.has(keyOf(subject)) || records.length === count) continue;
-      subjects.set(keyOf(subject), subject);
-      records.push(recordOf(subject, peak, roll));
+      const target = 'llvm-cpu x86_64-unknown-linux-gnu znver4 features=4f1b2a90cd';
+      const key = { workload: workloadKey(work), target, device, compiler };
+      if (works.has(keyOf(key)) || records.length === count) continue;
+      works.set(keyOf(key), work);
+      records.push(recordOf(key, work, peak, roll));
     }
   }
   return {
     records: records.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
     devices: DEVICES.map(({ key, form, name }) => ({ key, form, name })),
-    subjectOf: (key) => subjects.get(keyOf(key)),
+    workOf: (key) => works.get(keyOf(key)),
     ...{ ratesOf, losses: [] },
     about: {
       database: '/home/a user/.local/share/iree-tuned/tuning.db',
@@ -114,21 +103,18 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
   };
 }
 
-function recordOf(subject: Subject, peak: number, roll: () => number): TuningRecord {
-  const { workloadForm } = subject;
-  const flops = workloadFlops(workloadForm);
-  const isOdd = /=\d*[13579]\b/.test(subject.workload) && !/m=1 /.test(subject.workload);
-  const isVector = !/ n=/.test(subject.workload) || / m=1 /.test(subject.workload);
+function recordOf(key: RecordKey, work: OperationWork, peak: number, roll: () => number): TuningRecord {
+  const flops = workloadFlops(work);
+  const isOdd = /=\d*[13579]\b/.test(key.workload) && !/m=1 /.test(key.workload);
+  const isVector = !/ n=/.test(key.workload) || / m=1 /.test(key.workload);
   const seconds = (flops / (peak * 1e9)) * (isVector ? 12 : 1.05 + roll()) + 2e-6;
   const isDefault = roll() < 0.3;
   const ratio = isDefault ? 1 : 1.05 + roll() ** 3 * (isOdd ? 45 : isVector ? 6 : 2.5);
   const width = 0.004 + roll() * 0.03;
-  const configuration = isDefault
-    ? DEFAULT_CONFIGURATION
-    : configurationOf(roll, workloadForm.dimensions.length);
+  const configuration = isDefault ? DEFAULT_CONFIGURATION : configurationOf(roll, work.dimensions.length);
   const digits = (value: number) => Number(value.toPrecision(6));
   return {
-    ...keysOf(subject),
+    ...key,
     configuration,
     evidence: {
       ratio: digits(ratio),
