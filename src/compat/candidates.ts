@@ -87,8 +87,7 @@ const COMPILE_SECONDS = 60;
 
 /**
  * Compiles the configurations that a strategy proposes.
- * @param limits a strategy by its name, and configurations of each workload
- * @param slices of split reductions, a flag of the compiler; null for none
+ * @param slices see `splitKSlices`
  * @returns the default and the configurations that compile, without times; and the others, each with the compiler's message
  */
 export const compileOnly = (

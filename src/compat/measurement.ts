@@ -91,7 +91,7 @@ export interface Profiled extends Measurements {
 }
 
 /**
- * @param slices of split reductions, a flag of the compiler; null for none
+ * @param slices see `splitKSlices`
  * @param earlier number of trials to leave out, by the key of the workload
  */
 export function profiled(
