@@ -1,5 +1,6 @@
 // The compiler's dumps of configured executables: operations and their configurations.
 import { parse, symbolsOf, type Type } from 'mlir-parser-ts';
+import { sizesBefore } from '../workload/tensor.ts';
 import { generatedForm, matchKey } from '../workload/workload.ts';
 
 export interface ConfiguredOperation {
@@ -120,10 +121,4 @@ function packings(text: string): Found[] {
 }
 
 /** Sizes of a type such as `tensor<4x?xf32>`; -1 for a dynamic size. */
-export function shapeOf(type: string): number[] {
-  const sizes = /<((?:(?:\d+|\?)x)*)/.exec(type)?.[1] ?? '';
-  return sizes
-    .split('x')
-    .slice(0, -1)
-    .map((size) => (size === '?' ? -1 : Number(size)));
-}
+export const shapeOf = (type: string): number[] => sizesBefore(/<((?:(?:\d+|\?)x)*)/.exec(type)?.[1] ?? '');

@@ -82,13 +82,14 @@ export const whyForeign = ({ name, drivers }: Pick<Backend, 'name' | 'drivers'>,
 export async function loadBackendOfDriver(device: string): Promise<Backend | undefined> {
   const driver = driverOf(device);
   await load(({ drivers }) => drivers.includes(driver));
-  return LOADED.find(({ drivers }) => drivers.includes(driver));
+  return backendOfDriver(driver);
 }
 
-export const backendOfDevice = ({ driver }: Pick<Device, 'driver'>): Backend =>
-  LOADED.find(({ drivers }) => drivers.includes(driverOf(driver))) ?? LOADED[0];
+/** The loaded backend of a driver; undefined for none. */
+const backendOfDriver = (driver: string): Backend | undefined =>
+  LOADED.find(({ drivers }) => drivers.includes(driverOf(driver)));
 
-export const meterOf = (device: Device): Meter => backendOfDevice(device).meter;
+export const meterOf = ({ driver }: Device): Meter => (backendOfDriver(driver) ?? LOADED[0]).meter;
 
 /** Flags of the runtime's tools for exactly this device. */
 export const deviceFlags = ({ driver, threads }: Device): string[] => [

@@ -18,19 +18,14 @@ const PLAIN_RATIO = 1.1;
  * best is partly lucky, and the luck of several links would multiply.
  */
 export class Ranks {
+  /** Seconds of the default in the latest batch, measured or derived from the link, at each size; empty before it was timed. */
+  defaults: readonly number[] = [];
   /** By key: for each process, logarithms of the gain at each size. */
   readonly #known = new Map<string, { configuration: Configuration; gains: (readonly number[])[] }>();
-  /** Seconds of the default in the latest batch, measured or derived from the link, at each size. */
-  #defaults: readonly number[] = [];
   /** The configuration that links batches without the default; null if there is none. */
   #link: Configuration | null = null;
   /** Whether the latest batch had no default. */
   #isLinked = false;
-
-  /** Seconds of the default in the latest batch, at each size; empty before it was timed. */
-  get defaults(): readonly number[] {
-    return this.#defaults;
-  }
 
   /** Adds the processes of a batch. */
   observe({ contestants, processes }: Pick<Batch, 'contestants' | 'processes'>): void {
@@ -44,7 +39,7 @@ export class Ranks {
       const stock =
         defaultSeconds ??
         again?.map((one, size) => one * Math.exp(linked![size]!)) ??
-        (this.#defaults.length > 0 ? this.#defaults : null);
+        (this.defaults.length > 0 ? this.defaults : null);
       if (stock === null) continue;
       defaults.push(stock);
       for (const { name, configuration } of contestants) {
@@ -58,7 +53,7 @@ export class Ranks {
       }
     }
     if (defaults.length === 0) return;
-    this.#defaults = defaults[0]!.map((_, size) => geometricMean(defaults.map((one) => one[size]!)));
+    this.defaults = defaults[0]!.map((_, size) => geometricMean(defaults.map((one) => one[size]!)));
     this.#isLinked = isLinked;
     const isAgain = linkName !== undefined && processes.some(({ seconds }) => seconds.has(linkName));
     if (!isLinked || !isAgain) this.#link = this.incumbent?.configuration ?? null;

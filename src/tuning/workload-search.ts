@@ -35,10 +35,18 @@ type Attempt = (timeoutSeconds: number, preparedSeconds: number) => Promise<void
 type ReadyFinals = (isTimeLeft: () => boolean, preparedSeconds: number) => Promise<TuningResult | null>;
 
 /**
- * Searches for one workload, one batch after the other, and decides. Marked configurations are neither tried nor chosen. Trials are
+ * Searches for one workload, one batch after the other, and decides. Only the search itself sets its fields. Marked configurations are neither tried nor chosen. Trials are
  * written batch by batch, so an interruption loses no measurement. Methods throw the errors of the bench.
  */
 export class WorkloadSearch {
+  /** Batches so far, and batches in a row without a gain. */
+  batches = 0;
+  idle = 0;
+  /** Whether nothing can be decided. */
+  isUndecidable = false;
+  /** Seconds of the slowest batch, and of the slowest timing of a batch, without compiling. */
+  batchSeconds = 0;
+  timingSeconds = 0;
   readonly #bench: Bench;
   readonly #notes: SearchNotes;
   readonly #job: SearchJob;
@@ -54,19 +62,13 @@ export class WorkloadSearch {
   readonly #pointOf = new Map<string, Point>();
   /** Seconds of the default in each batch (over sizes, geometric means), and its repetitions in all batches. */
   readonly #default = { means: [] as number[], repetitions: 0 };
-  #batches = 0;
   /** Configurations outside the space's points. Each is tried once, even if the strategy ends early. */
   #others: readonly Configuration[];
   #trials = 0;
-  #idle = 0;
   /** Whether the strategy has more to propose. */
   #hasPoints = true;
   /** Whether follow-ups of the first batch were asked for. */
   #isFollowed = false;
-  #isUndecidable = false;
-  #slowestBatch = 0;
-  /** Seconds of the slowest timing of a batch. */
-  #slowestTiming = 0;
   /** Whether a batch was compiled too late to be timed. */
   #isCut = false;
   /** Longest compile of one configuration, on average over its batch. */
@@ -94,16 +96,6 @@ export class WorkloadSearch {
     return this.#alike !== null;
   }
 
-  /** Batches so far. */
-  get batches(): number {
-    return this.#batches;
-  }
-
-  /** Batches in a row without a gain. */
-  get idle(): number {
-    return this.#idle;
-  }
-
   /** Seconds of one run of the default at every size; NaN before it was timed. */
   get defaultSeconds(): number {
     const { defaults } = this.#ranks;
@@ -117,26 +109,11 @@ export class WorkloadSearch {
 
   /** Whether there is nothing left to try. */
   get isOver(): boolean {
-    return this.#isUndecidable || (!this.#isSearching && this.#others.length === 0 && !this.#hasFollowUps);
+    return this.isUndecidable || (!this.#isSearching && this.#others.length === 0 && !this.#hasFollowUps);
   }
 
   get #isComplete(): boolean {
     return this.isOver && !this.#isCut;
-  }
-
-  /** Whether nothing can be decided. */
-  get isUndecidable(): boolean {
-    return this.#isUndecidable;
-  }
-
-  /** Seconds of the slowest batch. */
-  get batchSeconds(): number {
-    return this.#slowestBatch;
-  }
-
-  /** Seconds of the slowest timing of a batch, without compiling. */
-  get timingSeconds(): number {
-    return this.#slowestTiming;
   }
 
   /** Expected seconds of the finals: two builds, and measuring. */
@@ -198,8 +175,8 @@ export class WorkloadSearch {
       await this.#time(tried, batch, timeoutSeconds);
       const timing = this.#job.clock() - begun;
       const seconds = preparedSeconds + timing;
-      this.#slowestTiming = Math.max(this.#slowestTiming, timing);
-      this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
+      this.timingSeconds = Math.max(this.timingSeconds, timing);
+      this.batchSeconds = Math.max(this.batchSeconds, seconds);
       this.#compileSeconds = Math.max(this.#compileSeconds, preparedSeconds / timed.length);
       this.#tuningSeconds += seconds;
       this.#report('search');
@@ -238,7 +215,7 @@ export class WorkloadSearch {
   /** Whether the strategy is asked for more. */
   get #isSearching(): boolean {
     const patience = Math.min(this.#job.effort.patience, this.#strategy.patience ?? Infinity);
-    return this.#hasPoints && this.#trials < this.#mostTrials && this.#idle < patience;
+    return this.#hasPoints && this.#trials < this.#mostTrials && this.idle < patience;
   }
 
   get #mostTrials(): number {
@@ -266,7 +243,7 @@ export class WorkloadSearch {
     const { incumbent } = ranks;
     const batch = await ready.time(timeoutSeconds);
     const { contestants, processes, failed, problem } = batch;
-    if (this.#batches > 0 && processes.length === 0 && failed.length === 0) {
+    if (this.batches > 0 && processes.length === 0 && failed.length === 0) {
       this.#isCut = true;
       return;
     }
@@ -291,9 +268,9 @@ export class WorkloadSearch {
       this.#giveUp(problem);
       return;
     }
-    const runs = processes.flatMap((process) => runsOf(contestants, process, 'search', this.#batches));
+    const runs = processes.flatMap((process) => runsOf(contestants, process, 'search', this.batches));
     this.#notes.addRuns(runs);
-    this.#batches++;
+    this.batches++;
     this.#trials += trials.length;
     for (const { defaultSeconds, repetitions } of processes) {
       if (defaultSeconds === null) continue;
@@ -303,12 +280,12 @@ export class WorkloadSearch {
     // The ratio of the earlier incumbent with its latest timing.
     const [then, now] = [incumbent && ranks.ratioOf(incumbent.configuration), ranks.incumbent];
     const isBetter = now !== null && now.ratio > (then ?? 0) * (1 + SCREENING_ERROR);
-    this.#idle = isBetter ? 0 : this.#idle + 1;
+    this.idle = isBetter ? 0 : this.idle + 1;
   }
 
   /** @param reason to be noted; null if the machine is busy */
   #giveUp(reason: string | null): null {
-    this.#isUndecidable = true;
+    this.isUndecidable = true;
     if (reason !== null) this.#notes.undecided(reason, this.#job.budgetSeconds);
     return null;
   }

@@ -194,16 +194,16 @@ function exactValue(elementType: string): string {
   const few = '    %few = arith.shrsi %hash, %unused : i32';
   if (!isFloat(elementType)) return `${few}\n${resized('few', 'i32', 'value', elementType)}`;
   return elementType === 'bf16'
-    ? `${few}\n    %whole = arith.sitofp %few : i32 to f32\n${cutOff('whole', 'value')}`
+    ? `${few}\n    %whole = arith.sitofp %few : i32 to f32\n${cutOff('whole')}`
     : `${few}\n    %value = arith.sitofp %few : i32 to ${elementType}`;
 }
 
-/** Lines that truncate `%from`, an f32, to `%to`, a bf16. The compiler cannot round to bf16 on every processor. */
-const cutOff = (from: string, to: string): string => `    %half = arith.constant 16 : i32
+/** Lines that truncate `%from`, an f32, to `%value`, a bf16. The compiler cannot round to bf16 on every processor. */
+const cutOff = (from: string): string => `    %half = arith.constant 16 : i32
     %bits = arith.bitcast %${from} : f32 to i32
     %upper = arith.shrui %bits, %half : i32
     %short = arith.trunci %upper : i32 to i16
-    %${to} = arith.bitcast %short : i16 to bf16`;
+    %value = arith.bitcast %short : i16 to bf16`;
 
 /** Lines that define `%value` from all bits of `%hash`, an i32. */
 function fullValue(elementType: string): string {
@@ -226,7 +226,7 @@ ${fromFraction(elementType, float)}`;
 
 /** Lines that convert `%fraction` to `%value`. */
 function fromFraction(elementType: string, float: string): string {
-  if (elementType === 'bf16') return cutOff('fraction', 'value');
+  if (elementType === 'bf16') return cutOff('fraction');
   const bits = elementBits(elementType);
   return `    %value = arith.${elementType === float ? 'bitcast' : bits > 64 ? 'extf' : 'truncf'} %fraction : ${float} to ${elementType}`;
 }

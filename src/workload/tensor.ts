@@ -33,8 +33,12 @@ export const elementsOf = (shape: readonly number[]): number => shape.reduce((al
 /** A type in keys, such as `1x64x56x56xf32`. */
 export const typeName = (tensor: Tensor): string => tensorText(tensor).slice('tensor<'.length, -1);
 
-/** The sizes before an element type in a text, such as `4x8x`. */
-export const sizesBefore = (text: string): number[] => text.split('x').slice(0, -1).map(Number);
+/** The sizes before an element type in a text, such as `4x?x`; -1 for a dynamic size. */
+export const sizesBefore = (text: string): number[] =>
+  text
+    .split('x')
+    .slice(0, -1)
+    .map((size) => (size === '?' ? -1 : Number(size)));
 
 /** The type in a text of the compiler as a static tensor; null for other types. */
 export function tensorFromText(type: string): Tensor | null {

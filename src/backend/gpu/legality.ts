@@ -12,7 +12,7 @@ import {
   type SharedSumConfiguration,
   type SimtTileConfiguration,
 } from './configuration.ts';
-import { rolesOf, type Roles, type Shaped } from './roles.ts';
+import type { Roles, Shaped } from './roles.ts';
 import type { GpuTarget, Mma } from './target.ts';
 
 /** The compiler's limit for workgroup tiles with matrix instructions, along m, n and k. */
@@ -37,12 +37,6 @@ const BANK_PADDING_BYTES = 8;
 /** The workload and target of a configuration. */
 export interface Problem extends Shaped {
   readonly target: GpuTarget;
-}
-
-/** Null for a workload that the pipelines do not support. */
-export function problemOf(workload: OperationWork, target: GpuTarget): Problem | null {
-  const roles = rolesOf(workload);
-  return roles && { workload, roles, target };
 }
 
 /** The broken rule; null for a configuration that compiles and computes the right result. Pure. */

@@ -65,21 +65,11 @@ export const llvmCpu: Backend = {
   wholeProgram: {
     candidate: programWide,
     isLikelyToGain,
-    followUps: (workload, ...rest) =>
-      isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
+    followUps: packedFollowUps,
     needsOf: ({ kind }) => (kind === 'data-tile' ? 'data tiling' : null),
     flags: [DATA_TILING_FLAG],
     rules: [HINT_ON_END],
-    followingRules: (entries) =>
-      packedRules(
-        entries.flatMap(({ workload, configuration }) =>
-          isOperationWork(workload) &&
-          configuration.kind === 'data-tile' &&
-          configuration.packed !== undefined
-            ? [{ workload, packed: configuration.packed }]
-            : [],
-        ),
-      ),
+    followingRules: packedRules,
     late: { phase: PACKED_PHASE, isNeeded: hasPackedTiles, annotate: withPackedTiles },
   },
 };

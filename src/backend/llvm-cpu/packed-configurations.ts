@@ -1,7 +1,7 @@
 // Tiles of packed operations, which a search tries if data tiling is among the best. The compiler's own tiles ignore the caches and prime
 // dimensions.
 import { parse } from 'mlir-parser-ts';
-import { isDynamic, type OperationWork } from '../../workload/workload.ts';
+import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { Measured, SpaceOptions, TextAfter } from '../backend.ts';
 import {
   DATA_TILE_CONFIGURATION,
@@ -81,12 +81,12 @@ const COMPETITIVE = 1.4;
 
 /** More configurations of data tiling, from the measurements so far. */
 export async function packedFollowUps(
-  workload: OperationWork,
+  workload: Workload,
   measured: readonly Measured[],
   { threads, following }: Pick<SpaceOptions, 'threads' | 'following'>,
   textAfter: TextAfter,
 ): Promise<readonly DataTileConfiguration[]> {
-  if (!following || isDynamic(workload)) return [];
+  if (!following || !isOperationWork(workload) || isDynamic(workload)) return [];
   const best = Math.min(...measured.map(({ seconds }) => seconds));
   const plain = measured.find(({ configuration }) => configuration.kind === 'data-tile');
   if (plain === undefined || plain.seconds > best * COMPETITIVE) return [];

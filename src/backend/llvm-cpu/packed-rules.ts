@@ -2,31 +2,34 @@
 // compiler's own text, for candidates. The packed operations of all candidates look alike, so that no spec can tell them apart.
 import { VALUE } from '../../compiler/symbol.ts';
 import { annotate, type Rule } from '../../spec/rules.ts';
-import type { OperationWork } from '../../workload/workload.ts';
+import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import { compilationInfo, type Rendered } from '../rendered.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-configurations.ts';
 
-/** Tiles of an operation after packing. */
-interface PackedEntry {
-  readonly workload: OperationWork;
-  readonly packed: PackedTiles;
-}
-
 /**
  * Rules for packed operations of operations with the hint for data tiling, from IREE 3.12 on. The first of several entries for a form
  * applies.
  */
-export function packedRules(entries: readonly PackedEntry[]): Rule[] {
+export function packedRules(
+  entries: readonly { readonly workload: Workload; readonly configuration: Configuration }[],
+): Rule[] {
+  const operations = entries.flatMap(({ workload, configuration }) => {
+    const packed = packedTilesOf(configuration);
+    return packed === undefined || !isOperationWork(workload) ? [] : packedOperations(workload, packed);
+  });
   const rules = new Map<string, Rule>();
-  for (const { rendered, ...form } of entries.flatMap(packedOperations)) {
+  for (const { rendered, ...form } of operations) {
     const key = JSON.stringify(form);
     const matcher = (name: string) => packedMatcher(form, name, compilationInfo(rendered).value);
     if (!rules.has(key)) rules.set(key, { action: annotate('compilation_info'), matcher });
   }
   return [...rules.values()];
 }
+
+const packedTilesOf = (configuration: Configuration): PackedTiles | undefined =>
+  configuration.kind === 'data-tile' ? configuration.packed : undefined;
 
 /** The form of an operation of data tiling. */
 interface OperationForm {
@@ -40,7 +43,7 @@ interface PackedOperation extends OperationForm {
 }
 
 /** The tiled operations among the packed operation and the packings of its two operands. */
-export function packedOperations({ workload, packed }: PackedEntry): PackedOperation[] {
+export function packedOperations(workload: OperationWork, packed: PackedTiles): PackedOperation[] {
   const shapes = packedShapes(workload, packed);
   if (shapes === null) return [];
   const { multiply, pack } = packedParts(packed);
@@ -82,12 +85,13 @@ const packedMatcher = (
   }`;
 
 export const hasPackedTiles = (configuration: Configuration): boolean =>
-  configuration.kind === 'data-tile' && configuration.packed !== undefined;
+  packedTilesOf(configuration) !== undefined;
 
 /** A line of optimised text with tiles on its packed operation. The line's function has an operation with the configuration. */
 export function withPackedTiles(line: string, configuration: Configuration): string {
-  if (configuration.kind !== 'data-tile' || configuration.packed === undefined) return line;
-  const { multiply, pack } = packedParts(configuration.packed);
+  const packed = packedTilesOf(configuration);
+  if (packed === undefined) return line;
+  const { multiply, pack } = packedParts(packed);
   const info = (part: Rendered) => `{compilation_info = ${compilationInfo(part).value}}`;
   let annotated = line;
   if (multiply !== undefined)

@@ -94,14 +94,13 @@ function packedOnes(
 ): readonly ConfiguredOperation[] {
   const own = configured.filter((operation) => packs(operation, workload));
   if (own.length === 0 || packed === undefined) return own;
-  const landed = packedOperations({ workload, packed }).filter(
-    ({ operation, types, rendered: { lowering } }) =>
-      configured.some(
-        (one) =>
-          one.name === operation &&
-          types.every((type, i) => one.types[i] === type) &&
-          one.lowering === lowering,
-      ),
+  const landed = packedOperations(workload, packed).filter(({ operation, types, rendered: { lowering } }) =>
+    configured.some(
+      (one) =>
+        one.name === operation &&
+        types.every((type, i) => one.types[i] === type) &&
+        one.lowering === lowering,
+    ),
   );
   // The compiler packs a constant itself, so one packing is enough.
   const names = new Set(landed.map(({ operation }) => operation));

@@ -2,7 +2,7 @@
 // each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
 // one tile. The compiler prints one operation on each line.
 import { nameOfSymbol, SYMBOL } from '../../compiler/symbol.ts';
-import type { Tensor } from '../tensor.ts';
+import { sizesBefore, type Tensor } from '../tensor.ts';
 import type { DispatchPart, DispatchWork, MatrixInstructions } from './dispatch-work.ts';
 
 /** For each level by name, a tile for each loop of the operation. */
@@ -15,7 +15,7 @@ export interface ConfiguredPart extends DispatchPart {
   readonly end: number;
 }
 
-/** Stands for a dynamic size. */
+/** Stands for a dynamic size: see `sizesBefore`. */
 export const DYNAMIC = -1;
 
 /** A dispatch as the compiler configures it, with the fields of its workload. */
@@ -210,11 +210,7 @@ function valuesOf(line: string, list: 'ins' | 'outs'): Value[] | null {
   const values = names.map((value, i): Value | null => {
     const type = types[i] ?? '';
     const tensor = /^(?:tensor|memref)<((?:(?:\d+|\?)x)*)(\w+)[,>]/.exec(type);
-    if (tensor !== null) {
-      const sizes = tensor[1]!.split('x').slice(0, -1);
-      const shape = sizes.map((size) => (size === '?' ? DYNAMIC : Number(size)));
-      return { value, shape, elementType: tensor[2]! };
-    }
+    if (tensor !== null) return { value, shape: sizesBefore(tensor[1]!), elementType: tensor[2]! };
     return /^\w+$/.test(type) ? { value, shape: [], elementType: type } : null;
   });
   const known = values.filter((one) => one !== null);

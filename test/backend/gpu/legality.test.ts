@@ -8,14 +8,14 @@ import {
   type SharedSumConfiguration,
   type SimtTileConfiguration,
 } from '../../../src/backend/gpu/configuration.ts';
-import { illegality, legal, problemOf, sharedBytes } from '../../../src/backend/gpu/legality.ts';
+import { illegality, legal, sharedBytes } from '../../../src/backend/gpu/legality.ts';
 import { rendered } from '../../../src/backend/gpu/render.ts';
 import { compilationInfo } from '../../../src/backend/rendered.ts';
 import { isOfSchema, textOfSchema } from '../../../src/backend/schema.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 import { convolution } from './shapes.ts';
-import { gpuTarget } from './targets.ts';
+import { problemOf } from './targets.ts';
 
 const F16 = ['f16', 'f16', 'f32'] as const;
 
@@ -34,8 +34,7 @@ const sum: SharedSumConfiguration = {
   ...{ workgroup: [4, 0], reduction: [0, 512], thread: [1, 4], lanes: [1, 32], subgroups: [4, 4] },
 };
 
-const why = (work: OperationWork, c: GpuConfiguration, gpu = 'sm_80') =>
-  illegality(problemOf(work, gpuTarget(gpu))!, c);
+const why = (work: OperationWork, c: GpuConfiguration, gpu = 'sm_80') => illegality(problemOf(work, gpu), c);
 
 test('the number of threads follows from the tiles', () => {
   expect([mma, simt, sum].map(threadsOf)).toEqual([128, 128, 512]);
@@ -142,11 +141,9 @@ test('shared memory holds both operands with bank padding, and a padded result o
 });
 
 test('a tile with a remainder gets padding, unless most of the tile would be padding', () => {
-  const problem = problemOf(matmul(500, 500, 500, F16), gpuTarget('sm_80'))!;
-  expect(legal(problem, mma)).toEqual({ ...mma, padded: true });
-  expect(legal(problemOf(matmul(40, 512, 512, F16), gpuTarget('sm_80'))!, mma)).toBe(
-    'most of a tile is padding',
-  );
+  const padded = (m: number) => legal(problemOf(matmul(m, 512, 512, F16), 'sm_80'), mma);
+  expect(padded(500)).toEqual({ ...mma, padded: true });
+  expect(padded(40)).toBe('most of a tile is padding');
 });
 
 test('a configuration has the spelling of the compiler', () => {

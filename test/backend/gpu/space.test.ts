@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cuda } from '../../../src/backend/cuda/index.ts';
 import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
-import { illegality, problemOf } from '../../../src/backend/gpu/legality.ts';
+import { illegality } from '../../../src/backend/gpu/legality.ts';
 import { loadBackends } from '../../../src/backend/index.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { matmul } from '../../support/workloads.ts';
 import { drawn, startsOf } from '../drawn.ts';
 import { SHAPES } from './shapes.ts';
-import { gpuTarget, gpuOptions } from './targets.ts';
+import { gpuOptions, problemOf } from './targets.ts';
 
 beforeAll(loadBackends);
 
@@ -18,7 +18,7 @@ describe.each(['sm_89', 'gfx942', 'gfx1100'])('for %s', (gpu) => {
     (_, workload) => {
       const options = gpuOptions(gpu);
       const space = backend.tuning(workload).space(options);
-      const problem = problemOf(workload, gpuTarget(gpu))!;
+      const problem = problemOf(workload, gpu);
       const found = drawn(space, workload.dimensions.length) as GpuConfiguration[];
       expect(space.starts.length).toBeGreaterThan(1);
       expect(found.length).toBeGreaterThan(space.starts.length);

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpaceOptions } from '../../../src/backend/backend.ts';
+import type { Problem } from '../../../src/backend/gpu/legality.ts';
+import { rolesOf } from '../../../src/backend/gpu/roles.ts';
 import { readGpuTarget, type GpuTarget } from '../../../src/backend/gpu/target.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 
 /** The attribute of the GPU `name`, such as `sm_80`. */
 const gpuTargetText = (name: string): string =>
@@ -15,4 +18,9 @@ export const gpuTarget = (name: string): GpuTarget => readGpuTarget(Buffer.from(
 export const gpuOptions = (name: string): SpaceOptions => ({
   ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(name) },
   ...{ wholeProgram: false, following: false },
+});
+
+/** A workload that the pipelines support, on the GPU `name`. */
+export const problemOf = (workload: OperationWork, name: string): Problem => ({
+  ...{ workload, roles: rolesOf(workload)!, target: gpuTarget(name) },
 });
