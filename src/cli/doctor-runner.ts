@@ -73,7 +73,7 @@ async function checkNoise(
   const { env, cacheDirectory } = surroundings;
   const compiler = compilerOf(surroundings);
   const tools = findMeasuringTools(compiler, env, surroundings)!;
-  const device = describeCpu('local-sync', null, undefined, factsFolder(runner));
+  const device = describeCpu('local-sync', factsFolder(runner));
   return withScratchFolder(cacheDirectory, 'doctor', async (folder) => {
     const module = join(folder, 'product.vmfb');
     const target = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];

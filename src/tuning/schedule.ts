@@ -26,10 +26,13 @@ export interface SearchState {
   readonly finalsSeconds: number;
 }
 
-/** The next step, with the index of the search. `settle` decides for the default without finals. */
+/** A step of a search. `settle` decides for the default without finals. */
+type Kind = 'batch' | 'finals' | 'settle';
+
+/** The next step, with the indices of the searches that take it at the same time. */
 export interface Step {
-  readonly kind: 'batch' | 'finals' | 'settle';
-  readonly index: number;
+  readonly kind: Kind;
+  readonly indices: readonly number[];
 }
 
 /** Finals would not claim a smaller ratio. */
@@ -85,8 +88,9 @@ export const reserveBeside = (states: readonly SearchState[], one: SearchState):
 
 /**
  * The step that saves most of the program's time per second of tuning. Time for the finals of earlier finds is reserved, because
- * nothing is decided without finals.
+ * nothing is decided without finals. Batches and finals of the searches that would be next without it are compiled at the same time.
  * @param secondsLeft of the budget
+ * @param most number of compiles at the same time
  * @param mayGoOn whether more configurations may be tried
  * @param isAlone whether each search runs to its end, whatever the others take
  * @returns null if nothing is left to do
@@ -94,9 +98,33 @@ export const reserveBeside = (states: readonly SearchState[], one: SearchState):
 export function nextStep(
   states: readonly SearchState[],
   secondsLeft: number,
-  mayGoOn = true,
-  isAlone = states.length === 1,
+  most: number,
+  mayGoOn: boolean,
+  isAlone: boolean,
 ): Step | null {
+  const first = bestStep(states, secondsLeft, mayGoOn, isAlone);
+  if (first === null) return null;
+  const { kind, index } = first;
+  const indices = [index];
+  const secondsOf = ({ batchSeconds, finalsSeconds }: SearchState) =>
+    (kind === 'batch' ? batchSeconds : 0) + finalsSeconds;
+  while (kind !== 'settle' && indices.length < most) {
+    const rest = states.map((one, i) => (indices.includes(i) ? { ...one, isClosed: true } : one));
+    const taken = sumOf(indices.map((i) => secondsOf(states[i]!)));
+    const step = bestStep(rest, secondsLeft - taken, mayGoOn, isAlone);
+    if (step?.kind !== kind) break;
+    indices.push(step.index);
+  }
+  return { kind, indices };
+}
+
+/** The next step of one search, with its index. */
+function bestStep(
+  states: readonly SearchState[],
+  secondsLeft: number,
+  mayGoOn: boolean,
+  isAlone: boolean,
+): { readonly kind: Kind; readonly index: number } | null {
   const open = states.flatMap((one, index) => (one.isClosed ? [] : [{ ...one, index }]));
   if (open.length === 0) return null;
   const began = open.filter(({ batches }) => batches > 0);
@@ -132,34 +160,6 @@ export function nextStep(
   if (found !== null) return { kind: 'finals', index: found.index };
   const settled = began.find((one) => !worthFinals.includes(one));
   return settled === undefined ? null : { kind: 'settle', index: settled.index };
-}
-
-/**
- * Searches whose next batches, or finals, are compiled at the same time: the next one, and those that would be next without it.
- * @param first the next step
- * @param most number of compiles
- * @param mayGoOn as for `nextStep`
- * @param isAlone as for `nextStep`
- */
-export function compiledAtOnce(
-  states: readonly SearchState[],
-  first: Step,
-  secondsLeft: number,
-  most: number,
-  mayGoOn = true,
-  isAlone = states.length === 1,
-): number[] {
-  const chosen = [first.index];
-  const secondsOf = ({ batchSeconds, finalsSeconds }: SearchState) =>
-    (first.kind === 'batch' ? batchSeconds : 0) + finalsSeconds;
-  while (chosen.length < most) {
-    const rest = states.map((one, i) => (chosen.includes(i) ? { ...one, isClosed: true } : one));
-    const taken = sumOf(chosen.map((i) => secondsOf(states[i]!)));
-    const step = nextStep(rest, secondsLeft - taken, mayGoOn, isAlone);
-    if (step?.kind !== first.kind) break;
-    chosen.push(step.index);
-  }
-  return chosen;
 }
 
 function best<T>(all: readonly T[], valueOf: (one: T) => number): T | null {

@@ -1,6 +1,6 @@
 // Several searches within one budget. The search that saves most of the program's time gets the next part.
 import { sumOf } from '../measure/statistics.ts';
-import { compiledAtOnce, nextStep, reserveBeside, shareOf, type SearchState } from './schedule.ts';
+import { nextStep, reserveBeside, shareOf, type SearchState } from './schedule.ts';
 import type { TuningResult } from './result.ts';
 import type { Effort, FinalsEffort } from './search-job.ts';
 import type { WorkloadSearch } from './workload-search.ts';
@@ -24,8 +24,8 @@ export interface Budget {
   readonly effort: Effort;
   /** Number of batches that are compiled at once, each of another search. */
   readonly compilesAtOnce: number;
-  /** Whether each search runs to its end: no program says which matters more. */
-  readonly isEachAlone?: boolean | undefined;
+  /** Whether each search runs to its end: it is the only one, or no program says which matters more. */
+  readonly isAlone: boolean;
   /** Ends the searches early. Steps under way are still decided. */
   readonly finishEarly?: AbortSignal | undefined;
   /** Seconds on a monotonic clock. */
@@ -69,10 +69,9 @@ const VERIFYING_SHARE = 0.5;
  */
 export async function tuneTogether<P extends Part>(
   parts: readonly P[],
-  { end, leastSeconds, effort, compilesAtOnce, isEachAlone, finishEarly, clock }: Budget,
+  { end, leastSeconds, effort, compilesAtOnce, isAlone, finishEarly, clock }: Budget,
   note: (part: P, result: TuningResult | null) => void,
 ): Promise<void> {
-  const isAlone = isEachAlone === true || parts.length === 1;
   const decided = new Set<Part>();
   const conclude = (part: P, result: TuningResult | null) => {
     decided.add(part);
@@ -97,15 +96,11 @@ export async function tuneTogether<P extends Part>(
     const states = statesOf(parts, isClosed, isAlone, effort);
     const secondsLeft = end - clock();
     const mayGoOn = !isFinished() && (latest.length > 0 || secondsLeft >= leastSeconds);
-    const step = nextStep(states, secondsLeft, mayGoOn, isAlone);
+    const step = nextStep(states, secondsLeft, compilesAtOnce, mayGoOn, isAlone);
     if (step === null) return;
-    const part = parts[step.index]!;
-    const chosen =
-      step.kind === 'settle'
-        ? [step.index]
-        : compiledAtOnce(states, step, secondsLeft, compilesAtOnce, mayGoOn, isAlone);
+    const { kind, indices: chosen } = step;
     latest = chosen.map((index) => parts[index]!);
-    if (step.kind === 'batch') {
+    if (kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
       const share = Math.min(shareOf(secondsLeft, openParts), FIRST_BATCH_SHARE * secondsLeft);
       const firstSeconds = Math.max(LEAST_TIMING_SECONDS, share);
@@ -127,7 +122,7 @@ export async function tuneTogether<P extends Part>(
         await ready[i]?.(own.batches === 0 ? firstSeconds : fitting, preparedSeconds);
       }
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
-    } else if (step.kind === 'finals') {
+    } else if (kind === 'finals') {
       const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
         const { search } = parts[index]!;
         const { tier } = states[index]!;
@@ -142,7 +137,7 @@ export async function tuneTogether<P extends Part>(
         const until = end - reserveBeside(now, now[index]!);
         conclude(parts[index]!, await ready[i]!(() => clock() < until, preparedSeconds));
       }
-    } else conclude(part, part.search.settleForDefault());
+    } else for (const one of latest) conclude(one, one.search.settleForDefault());
   }
 }
 

@@ -61,7 +61,7 @@ export interface TuneOptions {
    * measuring lock; its time does not count.
    */
   readonly dispatchSeconds?: () => Promise<ReadonlyMap<string, number>>;
-  /** Whether each workload is searched to its end: see `Budget`. */
+  /** Whether each workload is searched to its end, as a single one is: see `Budget`. */
   readonly isEachAlone?: boolean;
   /** Results of other processes since this time count, in milliseconds since the epoch; now if left out. */
   readonly began?: number;
@@ -182,7 +182,7 @@ export async function tuneWorkloads(
     const compiles = new Semaphore(compilesAtOnce);
     const isAlone = options.isEachAlone === true || left.length === 1;
     const effort = options.effort ?? (isAlone ? EFFORT_ALONE : DEFAULT_EFFORT);
-    const { isEachAlone, finishEarly } = options;
+    const { finishEarly } = options;
     const parts = left.map((work, i) => {
       // Several are compiled at once.
       const own = join(folder, String(i));
@@ -214,7 +214,7 @@ export async function tuneWorkloads(
       parts,
       // A user with a smaller budget gets what is possible within it.
       {
-        ...{ end, clock, effort, compilesAtOnce, isEachAlone, finishEarly },
+        ...{ end, clock, effort, compilesAtOnce, isAlone, finishEarly },
         leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
       },
       ({ work }, result) => {

@@ -61,7 +61,7 @@ describe('the CPU quota', () => {
 });
 
 describe('a device under a CPU quota', () => {
-  const key = (driver: string, quota: number | null) => deviceKey(describeDevice(driver, quota, () => 4));
+  const key = (driver: string, quota: number | null) => deviceKey(describeDevice(driver, '', quota, 4));
   const free = key('local-task', null);
 
   test('is the free machine if the quota lets all its threads run', () => {
@@ -72,7 +72,7 @@ describe('a device under a CPU quota', () => {
 
   test('has fewer threads, none of which is stopped', () => {
     expect(key('local-task', 2.5)).toBe(free.replace('threads=4', 'threads=2'));
-    const device = describeDevice('local-task', 2.5, () => 4);
+    const device = describeDevice('local-task', '', 2.5, 4);
     expect(deviceFlags(device)).toContain('--task_topology_max_group_count=2');
     expect(device).not.toHaveProperty('quota');
   });
@@ -81,14 +81,14 @@ describe('a device under a CPU quota', () => {
     expect(key('local-task', 0.5)).toBe(free.replace('threads=4', 'threads=1 quota=0.5'));
     expect(key('local-sync', 0.5)).not.toBe(key('local-sync', null));
     expect(key('local-sync', 1 / 3)).toContain(' quota=0.33');
-    const half = describeDevice('local-sync', 0.5);
+    const half = describeDevice('local-sync', '', 0.5);
     const stored: unknown = JSON.parse(JSON.stringify(half));
     expect(isDevice(stored)).toBe(true);
-    const whole = deviceClass(describeDevice('local-sync', null));
+    const whole = deviceClass(describeDevice('local-sync', '', null));
     expect(deviceClass(stored)).toBe(whole?.replace('threads=1', 'threads=1 quota=0.5') ?? null);
   });
 
   test.each(['0.5', -1, 0, NaN, 2])('is invalid with the quota %j for one thread', (quota) => {
-    expect(isDevice({ ...describeDevice('local-sync', null), quota })).toBe(false);
+    expect(isDevice({ ...describeDevice('local-sync', '', null), quota })).toBe(false);
   });
 });

@@ -60,7 +60,15 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
   const end = clock() + budgetSeconds;
   await tuneTogether(
     [part],
-    { end, clock, effort, leastSeconds: 0, compilesAtOnce: 1, ...(finishEarly && { finishEarly }) },
+    {
+      end,
+      clock,
+      effort,
+      leastSeconds: 0,
+      compilesAtOnce: 1,
+      isAlone: true,
+      ...(finishEarly && { finishEarly }),
+    },
     (_, result) => {
       known = result;
     },

@@ -71,7 +71,10 @@ function program(
     const end = now + budgetSeconds;
     await tuneTogether<Part & { m: number }>(
       parts,
-      { end, clock, effort: DEFAULT_EFFORT, leastSeconds: 0, compilesAtOnce: 1, ...change },
+      {
+        ...{ end, clock, effort: DEFAULT_EFFORT, leastSeconds: 0, compilesAtOnce: 1 },
+        ...{ isAlone: parts.length === 1, ...change },
+      },
       ({ m }, result) => {
         results.set(m, result);
       },

@@ -166,7 +166,7 @@ test('workloads without any record keep half of the time', async () => {
   const known = new Map<number, TuningResult | null>();
   await tuneTogether(
     parts,
-    { end: clock() + 200, clock, effort: DEFAULT_EFFORT, leastSeconds: 4, compilesAtOnce: 1 },
+    { end: clock() + 200, clock, effort: DEFAULT_EFFORT, leastSeconds: 4, compilesAtOnce: 1, isAlone: false },
     ({ m }, result) => known.set(m, result),
   );
   expect(parts.filter(({ search }) => search.isVerifiable).length).toBeGreaterThan(0);

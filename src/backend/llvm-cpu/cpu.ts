@@ -19,17 +19,17 @@ import { targetArchitecture, type Target } from '../target.ts';
 
 /**
  * A machine for a driver of the runtime. In a container it has fewer threads than cores if its CPU quota would stop more.
- * @param quota of `cpuQuota`
  * @param root folder of the system's files: see `processor.ts`
+ * @param quota of `cpuQuota`; that of another machine is not known
  */
 export function describeDevice(
   driver: string,
-  quota = cpuQuota(),
-  cores: () => number = () => coresIn(root),
   root = '',
+  quota = root === '' ? cpuQuota() : null,
+  cores?: number,
 ): Device {
   let processor: Processor | null | undefined;
-  const threads = driver === 'local-sync' ? 1 : threadsWithin(quota, cores());
+  const threads = driver === 'local-sync' ? 1 : threadsWithin(quota, cores ?? coresIn(root));
   return {
     model: cpuModel(root),
     driver,

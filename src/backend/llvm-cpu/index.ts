@@ -2,8 +2,6 @@
 import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
 import { untuned, type Backend, type Tuning } from '../backend.ts';
 import { SCHEMA, USER_KNOBS } from './configuration.ts';
-import { cpuQuota } from '../../system/cpu-quota.ts';
-import { coresIn } from '../../system/processor.ts';
 import { describeDevice, hardwareOf, meter, packings, whyNotRunnable } from './cpu.ts';
 import {
   DATA_TILING_FLAG,
@@ -26,10 +24,7 @@ export const llvmCpu: Backend = {
   name: 'llvm-cpu',
   drivers: ['local-task', 'local-sync'],
   devices: {
-    describe: (driver, { root }) => {
-      const quota = root === '' ? cpuQuota() : null;
-      return Promise.resolve(describeDevice(driver, quota, () => coresIn(root), root));
-    },
+    describe: (driver, { root }) => Promise.resolve(describeDevice(driver, root)),
     whyNotRunnable,
     hardwareOf,
   },
