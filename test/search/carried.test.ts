@@ -6,25 +6,12 @@ import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuratio
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { carried } from '../../src/search/counterpart.ts';
 import { randomPoint, seededRandom } from '../../src/search/strategy.ts';
-import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import type { Workload } from '../../src/workload/workload.ts';
-import { convolution, matmul, workload } from '../support/workloads.ts';
+import { tiles, WIDE } from '../support/backend.ts';
+import { convolution, matmul, softmax, workload } from '../support/workloads.ts';
 
-const OPTIONS = {
-  ...{ nativeVectorBytes: 64, vectorRegisters: 32, threads: 2, wholeProgram: true, following: false },
-};
+const OPTIONS = { ...WIDE, threads: 2, wholeProgram: true };
 const spaceOf = (one: Workload) => llvmCpu.tuning(one).space(OPTIONS);
-
-const softmax = (rows: number, columns: number): DispatchWork => ({
-  ...{ kind: 'dispatch', digest: '0123456789abcdef', name: 'softmax', pipeline: 'DoubleTilingExpert' },
-  dimensions: [
-    { kind: 'm', size: 6 },
-    { kind: 'm', size: rows },
-    { kind: 'k', size: columns },
-  ],
-  parts: [{ name: 'linalg.generic', loops: [0, 1, 2], reduced: [2] }],
-  ...{ elementType: 'f32', lane: 2, bytes: 0 },
-});
 
 const KINDS: Readonly<Record<string, (a: number, b: number, c: number) => Workload>> = {
   'a matmul': (m, n, k) => matmul(m, n, k),
@@ -62,10 +49,7 @@ describe.each(Object.entries(KINDS))('%s', (_, workOf) => {
   });
 });
 
-const TILE: Configuration = {
-  ...{ version: 1, kind: 'tile', distribution: [77, 300, 0], vectorCommonParallel: [7, 32, 0] },
-  ...{ vectorReduction: [0, 0, 3], peeling: true },
-};
+const TILE: Configuration = tiles([77, 300, 0], [7, 32, 0], [0, 0, 3], true);
 
 test('a configuration off the grid maps to the nearest values, and a whole dimension to a whole dimension', () => {
   const [from, to] = [spaceOf(matmul(77, 300, 301)), spaceOf(matmul(512, 1000, 640))];

@@ -10,9 +10,10 @@ import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { lacksFamily } from '../../src/store/choose.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { pointOf, without } from '../../src/search/space.ts';
+import { WIDE } from '../support/backend.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
-const options = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true };
+const options = { ...WIDE, wholeProgram: true };
 const shape = matmul(8, 16, 4);
 
 describe('a space without some configurations', () => {
@@ -60,15 +61,9 @@ test('the text of a configuration does not depend on the order of its keys, and 
     { version: 1, kind: 'default' },
     { version: 1, kind: 'data-tile', packed },
     {
-      version: 1,
-      kind: 'tile',
-      distribution: [1, 2, 0],
-      cacheParallel: [3, 4, 0],
-      cacheReduction: [0, 0, 5],
-      vectorCommonParallel: [6, 7, 0],
-      vectorReduction: [0, 0, 8],
-      vectorInnerParallel: [0, 9, 0],
-      peeling: true,
+      ...{ version: 1, kind: 'tile', distribution: [1, 2, 0], cacheParallel: [3, 4, 0] },
+      ...{ cacheReduction: [0, 0, 5], vectorCommonParallel: [6, 7, 0], vectorReduction: [0, 0, 8] },
+      ...{ vectorInnerParallel: [0, 9, 0], peeling: true },
     },
   ];
   for (const configuration of all) {

@@ -8,6 +8,9 @@ import { boostedSearch } from '../../src/search/xgb.ts';
 import { seededRandom, type StrategyFactory } from '../../src/search/strategy.ts';
 import type { Point, SearchSpace } from '../../src/search/space.ts';
 
+/** Points of one digit for each knob, such as `012 345`. */
+const points = (text: string): Point[] => text.split(' ').map((digits) => Array.from(digits, Number));
+
 const isOdd = (point: Point) => point.reduce((a, b) => a + b, 0) % 2 === 1;
 
 /** A space of plain numbers with some illegal points. */
@@ -21,17 +24,7 @@ function space(
     knobs: sizes.map((size, i) => ({ name: `knob${i}`, values: values(size) })),
     starts,
     alternatives: [],
-    configurationAt: (point) =>
-      isIllegal(point)
-        ? null
-        : {
-            version: 1,
-            kind: 'tile',
-            distribution: point,
-            vectorCommonParallel: [],
-            vectorReduction: [],
-            peeling: false,
-          },
+    configurationAt: (point) => (isIllegal(point) ? null : { point }),
     valuesOf: () => null,
   };
 }
@@ -47,10 +40,10 @@ function search(
   const seen: Point[] = [];
   let best = Infinity;
   while (seen.length < trials) {
-    const points = strategy.propose(Math.min(16, trials - seen.length));
-    if (points.length === 0) break;
-    seen.push(...points);
-    const observations = points.map((point) => ({ point, cost: cost(point) }));
+    const proposed = strategy.propose(Math.min(16, trials - seen.length));
+    if (proposed.length === 0) break;
+    seen.push(...proposed);
+    const observations = proposed.map((point) => ({ point, cost: cost(point) }));
     strategy.observe(observations);
     best = Math.min(best, ...observations.map((o) => o.cost ?? Infinity));
   }
@@ -88,17 +81,7 @@ describe.each(strategies)('%s', (_, factory) => {
   });
 
   test('respects the limit', () => {
-    const strategy = factory(
-      space(
-        [9, 9, 9],
-        [
-          [0, 0, 0],
-          [2, 2, 2],
-          [4, 4, 4],
-        ],
-      ),
-      seededRandom(1),
-    );
+    const strategy = factory(space([9, 9, 9], points('000 222 444')), seededRandom(1));
     expect(strategy.propose(2)).toHaveLength(2);
   });
 
@@ -110,50 +93,22 @@ describe.each(strategies)('%s', (_, factory) => {
 
 describe('coordinate descent', () => {
   test('measures the starts first', () => {
-    const strategy = coordinateDescent(
-      space(
-        [9, 9],
-        [
-          [4, 4],
-          [0, 0],
-        ],
-      ),
-      seededRandom(1),
-    );
-    expect(strategy.propose(16)).toEqual([
-      [4, 4],
-      [0, 0],
-    ]);
+    const strategy = coordinateDescent(space([9, 9], points('44 00')), seededRandom(1));
+    expect(strategy.propose(16)).toEqual(points('44 00'));
   });
 
   test('crosses inner knobs of the best starts with outer knobs of others', () => {
-    const plain = space(
-      [9, 9, 9],
-      [
-        [1, 1, 5],
-        [2, 2, 6],
-        [3, 3, 7],
-      ],
-      () => false,
-    );
+    const plain = space([9, 9, 9], points('115 226 337'), () => false);
     const of = { ...plain, knobs: plain.knobs.map((knob, i) => ({ ...knob, isInner: i === 2 })) };
     const strategy = coordinateDescent(of, seededRandom(1));
     // Starts with better inner parts have worse outer parts.
     const cost = ([a, b, c]: Point) => 10 * Math.abs(1 - a!) + 10 * Math.abs(1 - b!) + 8 - c!;
     strategy.observe(strategy.propose(16).map((point) => ({ point, cost: cost(point) })));
     const first = strategy.propose(2);
-    expect(first).toEqual([
-      [2, 2, 5],
-      [1, 1, 6],
-    ]);
+    expect(first).toEqual(points('225 116'));
     strategy.observe(first.map((point) => ({ point, cost: cost(point) })));
     // The rest comes in the next batch.
-    expect(strategy.propose(16)).toEqual([
-      [3, 3, 5],
-      [1, 1, 7],
-      [3, 3, 6],
-      [2, 2, 7],
-    ]);
+    expect(strategy.propose(16)).toEqual(points('335 117 336 227'));
   });
 
   test('finds the bottom of a bowl among three million points', () => {
@@ -167,22 +122,15 @@ describe('coordinate descent', () => {
     const strategy = coordinateDescent(of, seededRandom(1));
     const seen: number[] = [];
     for (let i = 0; i < 20; i++) {
-      const points = strategy.propose(3);
-      seen.push(...points.map(([value]) => value!));
-      strategy.observe(points.map((point) => ({ point, cost: 1 })));
+      const proposed = strategy.propose(3);
+      seen.push(...proposed.map(([value]) => value!));
+      strategy.observe(proposed.map((point) => ({ point, cost: 1 })));
     }
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
   });
 
   test('leaves a lucky point for the best of the others', () => {
-    const of = space(
-      [9, 9],
-      [
-        [4, 4],
-        [0, 0],
-      ],
-      () => false,
-    );
+    const of = space([9, 9], points('44 00'), () => false);
     const strategy = coordinateDescent(of, seededRandom(1));
     strategy.observe(strategy.propose(16).map((point) => ({ point, cost: point[0] === 4 ? 1 : 2 })));
     const around = strategy.propose(4);
@@ -197,14 +145,7 @@ describe('coordinate descent', () => {
   test('gets out of a trap by restarting', () => {
     // A wide valley with a floor of 10 holds the start; the true bottom is narrow and far away.
     const cost = (point: Point) => Math.min(10 + bowl([1, 1, 1])(point), bowl([10, 10, 10])(point));
-    const of = space(
-      [12, 12, 12],
-      [
-        [0, 0, 0],
-        [9, 9, 8],
-      ],
-      () => false,
-    );
+    const of = space([12, 12, 12], points('000 998'), () => false);
     expect(search(coordinateDescent, of, cost, 300).best).toBe(1);
   });
 });
@@ -216,12 +157,5 @@ test('a grid begins at the best guess and visits every point', () => {
     () => 1,
     100,
   );
-  expect(seen).toEqual([
-    [1, 1],
-    [1, 0],
-    [2, 1],
-    [2, 0],
-    [0, 1],
-    [0, 0],
-  ]);
+  expect(seen).toEqual(points('11 10 21 20 01 00'));
 });

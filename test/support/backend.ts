@@ -15,6 +15,9 @@ export const SPACE: SpaceOptions = {
   following: false,
 };
 
+/** Options for a CPU with AVX-512 and one thread, without data tiling. */
+export const WIDE: SpaceOptions = { ...SPACE, nativeVectorBytes: 64 };
+
 export const tiles = (
   distribution: readonly number[],
   vectorCommonParallel: readonly number[],

@@ -2,6 +2,7 @@
 import { parse } from 'mlir-parser-ts';
 import type { DimensionKind } from '../../src/workload/sizes.ts';
 import type { Dimension } from '../../src/workload/contraction/contraction.ts';
+import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import { rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 
 type Types = readonly [lhs: string, rhs: string, accumulator: string];
@@ -27,6 +28,21 @@ export function workload(sizes: Partial<Record<DimensionKind, number>>, types: T
 
 export const matmul = (m: number, n: number, k: number, types: Types = F32): OperationWork =>
   workload({ m, n, k }, types);
+
+/** The dispatch of a softmax over rows. */
+export const softmax = (rows: number, columns: number): DispatchWork => ({
+  ...{ kind: 'dispatch', digest: '0123456789abcdef', name: 'softmax', pipeline: 'DoubleTilingExpert' },
+  dimensions: [
+    { kind: 'm', size: 6 },
+    { kind: 'm', size: rows },
+    { kind: 'k', size: columns },
+  ],
+  parts: [
+    { name: 'linalg.generic', loops: [0, 1, 2], reduced: [2] },
+    { name: 'linalg.generic', loops: [0, 1, 2], reduced: [] },
+  ],
+  ...{ elementType: 'f32', lane: 2, bytes: 0 },
+});
 
 /** A 3x3 convolution of a square image with f32 elements. @param inputs number of input channels; null for a depthwise convolution */
 export function convolution(image: number, outputs: number, inputs: number | null): OperationWork {

@@ -5,14 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { canonical } from '../../../src/backend/llvm-cpu/legality.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { runTool } from '../../../src/measure/toolchain.ts';
-import { attributeOf } from '../../support/backend.ts';
+import { attributeOf, tiles } from '../../support/backend.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { toolchain } from '../../support/real-tools.ts';
 import { matmul } from '../../support/workloads.ts';
 
-const tiles = (change: Partial<TileConfiguration>): TileConfiguration => ({
-  ...{ version: 1, kind: 'tile', distribution: [32, 64, 0] },
-  ...{ vectorCommonParallel: [4, 16, 0], vectorReduction: [0, 0, 4], peeling: false },
+const tilesWith = (change: Partial<TileConfiguration>): TileConfiguration => ({
+  ...tiles([32, 64, 0], [4, 16, 0], [0, 0, 4]),
   ...change,
 });
 
@@ -73,7 +72,7 @@ test('one stands for all with the same code', async () => {
     return name;
   };
   const named = SAME.map(([what, shape, change]) => {
-    const configuration = tiles(change);
+    const configuration = tilesWith(change);
     const one = canonical(shape, configuration);
     expect({ what, one }).not.toEqual({ what, one: configuration });
     return { what, one: nameOf(shape, one), other: nameOf(shape, configuration) };
@@ -111,6 +110,6 @@ describe('a difference in the code stays', () => {
       { cacheParallel: [64, 0, 0] },
     ],
   ] as const)('%s', (_, shape, change) => {
-    expect(canonical(shape, tiles(change))).toEqual(tiles(change));
+    expect(canonical(shape, tilesWith(change))).toEqual(tilesWith(change));
   });
 });

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runTool, type Toolchain } from '../../../src/measure/toolchain.ts';
-import { attributeOf } from '../../support/backend.ts';
+import { attributeOf, tiles } from '../../support/backend.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateAtLine, type Candidate } from '../../../src/measure/candidate-module.ts';
 import type { SearchSpace } from '../../../src/search/space.ts';
@@ -44,14 +44,7 @@ beforeAll(async () => {
 /** Each limit from both sides, in the rule for this machine's vector width and in the compiler. */
 describe('the legality rules agree with the real compiler', () => {
   const shape = matmul(512, 512, 512);
-  const base: TileConfiguration = {
-    version: 1,
-    kind: 'tile',
-    distribution: [64, 64, 0],
-    vectorCommonParallel: [8, 32, 0],
-    vectorReduction: [0, 0, 4],
-    peeling: false,
-  };
+  const base = tiles([64, 64, 0], [8, 32, 0], [0, 0, 4]);
   const around = (unit: number): [string, TileConfiguration][] => {
     // The vector limit is 512 registers: with 8 x 32 x 4 bytes each step of k takes 1024 bytes.
     const steps = (512 * unit) / 1024;
@@ -108,14 +101,8 @@ test('a legal configuration also compiles with a fused operation', async () => {
   const shape = matmul(m, n, k);
   const compiles = async (rows: number, columns: number): Promise<[isLegal: boolean, compiles: boolean]> => {
     const configuration: TileConfiguration = {
-      version: 1,
-      kind: 'tile',
-      distribution: [m, n, 0],
-      cacheParallel: [rows, columns, 0],
-      cacheReduction: [0, 0, 256],
-      vectorCommonParallel: [4, 32, 0],
-      vectorReduction: [0, 0, 4],
-      peeling: false,
+      ...tiles([m, n, 0], [4, 32, 0], [0, 0, 4]),
+      ...{ cacheParallel: [rows, columns, 0], cacheReduction: [0, 0, 256] },
     };
     const attribute = attributeOf(configuration, shape, tools.release);
     const text = `func.func @main(%a: tensor<${m}x${k}xf32>, %b: tensor<${k}x${n}xf32>, %before: tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32> {

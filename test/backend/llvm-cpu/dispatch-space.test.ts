@@ -1,28 +1,18 @@
 // The search space of a whole dispatch.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Hardware } from '../../../src/backend/backend.ts';
 import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
 import { pointOf } from '../../../src/search/space.ts';
 import { isConfiguration } from '../../../src/backend/index.ts';
 import { startsOf } from '../drawn.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
+import { WIDE } from '../../support/backend.ts';
+import { softmax } from '../../support/workloads.ts';
 
-const OPTIONS = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1 };
-
-/** A softmax over rows. */
-const softmax = (rows: number, columns: number): DispatchWork => ({
-  ...{ kind: 'dispatch', digest: '0123456789abcdef', name: 'softmax', pipeline: 'DoubleTilingExpert' },
-  dimensions: [
-    { kind: 'm', size: 6 },
-    { kind: 'm', size: rows },
-    { kind: 'k', size: columns },
-  ],
-  parts: [
-    { name: 'linalg.generic', loops: [0, 1, 2], reduced: [2] },
-    { name: 'linalg.generic', loops: [0, 1, 2], reduced: [] },
-  ],
-  ...{ elementType: 'f32', lane: 2, bytes: 0 },
-});
+/** The starts of a dispatch on a CPU with AVX-512, or another one. */
+const startsFor = (work: DispatchWork, change: Partial<Hardware> = {}) =>
+  startsOf(dispatchSpace(work, { ...WIDE, ...change }), 'dispatch-tile');
 
 const attention = (queries: number, keys: number): DispatchWork => ({
   ...softmax(1, 1),
@@ -39,8 +29,7 @@ const attention = (queries: number, keys: number): DispatchWork => ({
 });
 
 test('a softmax begins with tiles that divide its rows and columns, if the default does not', () => {
-  const space = dispatchSpace(softmax(1500, 1500), OPTIONS);
-  expect(startsOf(space, 'dispatch-tile')[0]).toEqual({
+  expect(startsFor(softmax(1500, 1500))[0]).toEqual({
     ...{ version: 1, kind: 'dispatch-tile' },
     distribution: [1, 60, 0],
     vector: [1, 4, 60],
@@ -59,10 +48,7 @@ test.each([
       dimensions: [64, 64, 192].map((size) => ({ kind: 'm', size })),
       parts: [{ name: 'linalg.generic', loops: [0, 1, 2], reduced: [] }],
     };
-    const starts = startsOf(
-      dispatchSpace(work, { ...OPTIONS, nativeVectorBytes, vectorRegisters }),
-      'dispatch-tile',
-    );
+    const starts = startsFor(work, { nativeVectorBytes, vectorRegisters });
     expect(starts[0]).toMatchObject({ vector: expected });
     expect(starts).toHaveLength(8);
   },
@@ -78,8 +64,8 @@ test.each([
     dimensions: [64, 192].map((size) => ({ kind: 'm', size })),
     parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [] }],
   };
-  const space = dispatchSpace(work, { nativeVectorBytes: 32, vectorRegisters: 16, threads: 1 });
-  expect(startsOf(space, 'dispatch-tile')[1]).toMatchObject({ vector: expected });
+  const [, second] = startsFor(work, { nativeVectorBytes: 32, vectorRegisters: 16 });
+  expect(second).toMatchObject({ vector: expected });
 });
 
 /** A sum over the columns. @param lane the dimension of vectors */
@@ -94,8 +80,7 @@ const sumOf = (rows: number, columns: number, lane: number): DispatchWork => ({
 });
 
 test('a sum of each row begins with several rows at once, also of a prime number of rows', () => {
-  const space = dispatchSpace(sumOf(197, 384, 1), OPTIONS);
-  const vectors = startsOf(space, 'dispatch-tile').map(({ vector }) => vector);
+  const vectors = startsFor(sumOf(197, 384, 1)).map(({ vector }) => vector);
   expect(vectors.slice(0, 2)).toEqual([
     [8, 64],
     [8, 32],
@@ -103,15 +88,13 @@ test('a sum of each row begins with several rows at once, also of a prime number
 });
 
 test('a sum over rows, which the compiler unrolls, has few rows in its vectors', () => {
-  const space = dispatchSpace(sumOf(960, 256, 0), OPTIONS);
-  const elements = startsOf(space, 'dispatch-tile').map(({ vector }) => vector[0]! * vector[1]!);
+  const elements = startsFor(sumOf(960, 256, 0)).map(({ vector }) => vector[0]! * vector[1]!);
   expect(elements.length).toBeGreaterThan(3);
   expect(Math.max(...elements)).toBeLessThanOrEqual(1024);
 });
 
 test('an attention begins with a few queries, a few keys, and all columns', () => {
-  const space = dispatchSpace(attention(128, 128), OPTIONS);
-  expect(startsOf(space, 'dispatch-tile')[0]).toMatchObject({
+  expect(startsFor(attention(128, 128))[0]).toMatchObject({
     distribution: [1, 64, 64, 0, 0],
     vector: [1, 8, 64, 64, 8],
   });
@@ -120,7 +103,7 @@ test('an attention begins with a few queries, a few keys, and all columns', () =
 test('tiles of a dynamic dimension are powers of two, also larger than its tuned sizes', () => {
   const work = softmax(1, 500);
   const dimensions = work.dimensions.map((one, d) => (d === 1 ? { ...one, sizes: [1] } : one));
-  const { knobs } = dispatchSpace({ ...work, dimensions }, OPTIONS);
+  const { knobs } = dispatchSpace({ ...work, dimensions }, WIDE);
   const valuesOf = (name: string) => knobs.find((knob) => knob.name === name)!.values;
   expect(valuesOf('distribution.m1')).toEqual([1, 2, 4, 8, 16]);
   expect(valuesOf('vector.m1')).toEqual([1, 2, 4, 8, 16]);
@@ -133,7 +116,7 @@ test('for all sizes, starts are legal, points lead back, and no vector is too la
   fc.assert(
     fc.property(fc.constantFrom(softmax, attention), sizes, sizes, fc.nat(), (make, rows, columns, seed) => {
       const work = make(rows, columns);
-      const space = dispatchSpace(work, OPTIONS);
+      const space = dispatchSpace(work, WIDE);
       for (const configuration of startsOf(space, 'dispatch-tile')) {
         expect(isConfiguration(configuration, work.dimensions.length)).toBe(true);
         expect(space.configurationAt(pointOf(space, configuration)!)).toEqual(configuration);
@@ -152,8 +135,7 @@ test('for all sizes, starts are legal, points lead back, and no vector is too la
 });
 
 test('each thread gets a workgroup', () => {
-  const space = dispatchSpace(softmax(1500, 1500), { ...OPTIONS, threads: 16 });
-  for (const { distribution } of startsOf(space, 'dispatch-tile')) {
+  for (const { distribution } of startsFor(softmax(1500, 1500), { threads: 16 })) {
     const [a, b] = distribution;
     expect(Math.ceil(6 / a!) * Math.ceil(1500 / b!)).toBeGreaterThanOrEqual(16);
   }

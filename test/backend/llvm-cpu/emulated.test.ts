@@ -11,6 +11,7 @@ import type { SearchSpace } from '../../../src/search/space.ts';
 import { seededRandom } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { emulatedRunModule, whyNoAarch64 } from '../../support/aarch64.ts';
+import { tiles } from '../../support/backend.ts';
 import { convolution2d, convolutionWorkloads } from '../../support/convolutions.ts';
 import { isFull, isWithout } from '../../support/needs.ts';
 import { outputOf } from '../../support/real-tools.ts';
@@ -66,10 +67,7 @@ describe.skipIf(!isFull || isWithout(whyNoAarch64()))('in the emulator', { tags:
   test('the compiler computes wrong sums in square vectors of bytes, which the rules forbid', async () => {
     const workload = matmul(32, 40, 64, ['i8', 'i8', 'i32']);
     const target = cpuTarget('neoverse-v1');
-    const square: Configuration = {
-      ...{ version: 1, kind: 'tile', distribution: [32, 40, 0], peeling: false },
-      ...{ vectorCommonParallel: [8, 8, 0], vectorReduction: [0, 0, 8] },
-    };
+    const square = tiles([32, 40, 0], [8, 8, 0], [0, 0, 8]);
     expect(illegality(workload, square, await hardwareFor(target))).toMatch('wrong sums');
     const tools = { ...(await toolchainFor(target)), runModule: emulatedRunModule() };
     const candidates = [stockCandidate('stock'), candidateOf('c0', square, workload, tools.release)];

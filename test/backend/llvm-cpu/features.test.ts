@@ -4,12 +4,10 @@ import { expect, test } from 'vitest';
 import { FEATURES, tileFeatures } from '../../../src/backend/llvm-cpu/features.ts';
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { tiles, WIDE } from '../../support/backend.ts';
 import { matmul } from '../../support/workloads.ts';
 
-const OPTIONS = {
-  ...{ nativeVectorBytes: 64, vectorRegisters: 32, threads: 2 },
-  ...{ wholeProgram: false, following: false },
-};
+const OPTIONS = { ...WIDE, threads: 2 };
 const size = fc.integer({ min: 1, max: 5000 });
 
 test('every legal configuration has one finite number for each name', () => {
@@ -31,14 +29,7 @@ test('every legal configuration has one finite number for each name', () => {
 });
 
 test('features tell registers, remainders and workgroups', () => {
-  const configuration = {
-    version: 1,
-    kind: 'tile',
-    peeling: true,
-    distribution: [100, 256, 0],
-    vectorCommonParallel: [8, 32, 0],
-    vectorReduction: [0, 0, 4],
-  } as const;
+  const configuration = tiles([100, 256, 0], [8, 32, 0], [0, 0, 4], true);
   const features = tileFeatures(matmul(300, 512, 450), configuration, OPTIONS);
   const named = Object.fromEntries(FEATURES.map((name, i) => [name, features[i]]));
   expect(named).toMatchObject({

@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { illegality } from '../../../src/backend/llvm-cpu/legality.ts';
+import { tiles } from '../../support/backend.ts';
 import { matmul } from '../../support/workloads.ts';
 
-const base: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [64, 64, 0],
-  vectorCommonParallel: [8, 32, 0],
-  vectorReduction: [0, 0, 4],
-  peeling: false,
-};
+const base = tiles([64, 64, 0], [8, 32, 0], [0, 0, 4]);
 const shape = matmul(512, 512, 512);
 const avx512 = { nativeVectorBytes: 64 };
 

@@ -10,10 +10,12 @@ import { randomSearch } from '../../../src/search/random.ts';
 import { seededRandom, type StrategyFactory } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { PACKED, TILED } from '../../compat/samples.ts';
+import { WIDE } from '../../support/backend.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
 const options = (only?: KnobValues): SpaceOptions => ({
-  ...{ nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true, following: true },
+  ...WIDE,
+  ...{ wholeProgram: true, following: true },
   ...(only && { only }),
 });
 const PUBLISHED: KnobValues = {
