@@ -1,6 +1,5 @@
 // Repeated searches of one workload with earlier claims.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { configurationKey } from '../../src/backend/index.ts';
 import type { SpaceOptions } from '../../src/backend/backend.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
@@ -10,18 +9,13 @@ import { recordOf } from '../../src/tuning/earlier.ts';
 import { finalsOf } from '../../src/tuning/search-notes.ts';
 import { isUnfinished } from '../../src/tuning/undecided.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
-import { DECISION, EVIDENCE, RUN, subjectOf, TILE } from '../store/samples.ts';
+import { DECISION, EVIDENCE, MARK, RUN, TILE } from '../store/samples.ts';
 import { SPACE } from '../support/backend.ts';
-import { matmul } from '../support/workloads.ts';
-import { jobOf, newStore, tuneWorkload } from './support.ts';
+import { isSame, jobOf, newStore, squareMatmul, tuneWorkload } from './support.ts';
 import { syntheticBench, type Machine } from './synthetic-bench.ts';
 
-const shape = matmul(256, 256, 256);
-const subject = subjectOf(256, { workloadForm: shape });
 const options = { ...SPACE, wholeProgram: true };
-const space = llvmCpu.tuning(shape).space(options);
-const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
-const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
+const { shape, subject, first, second } = squareMatmul(options);
 const families = llvmCpu.tuning(shape).families(options);
 const NOTHING = { ratio: 1, low: 1, high: 1 };
 
@@ -44,7 +38,7 @@ const record = () => recordOf(store, subject)!;
 
 test('a search of all families counts, even if an earlier claim wins', async () => {
   // The earlier search had only tiles. Its gain is surer than any gain here.
-  put(first!, { families: ['tile'], low: 5, ratio: 6, high: 7, processes: 99 });
+  put(first, { families: ['tile'], low: 5, ratio: 6, high: 7, processes: 99 });
   expect(lacksFamily(record().evidence, families)).toBe(true);
   const result = await tune({ gainOf: () => 1 });
   expect(result.configuration).toEqual(first);
@@ -87,7 +81,7 @@ describe('a search of a space that the user restricts', () => {
 
 test('the result is the record of the next build', async () => {
   put({ ...TILE, peeling: false }, { low: 9, ratio: 9, high: 9 });
-  const result = await tune({ gainOf: (one) => (isSame(one, second!) ? 1.5 : 1) });
+  const result = await tune({ gainOf: (one) => (isSame(one, second) ? 1.5 : 1) });
   expect(result.evidence.low).toBe(9);
   expect(result.configuration).toEqual(record().configuration);
 });
@@ -120,14 +114,14 @@ describe('a default without a faster configuration', () => {
 });
 
 describe('an earlier winner', () => {
-  const winsThen = (one: Configuration) => (isSame(one, first!) ? 1.5 : 1);
+  const winsThen = (one: Configuration) => (isSame(one, first) ? 1.5 : 1);
 
   test('that is no faster in new finals loses its record', async () => {
     const won = await tune({ gainOf: winsThen });
     expect(won.configuration).toEqual(first);
     const machine: Machine = {
       gainOf: (one, occasion) => {
-        if (!isSame(one, first!)) return 1;
+        if (!isSame(one, first)) return 1;
         return 'batch' in occasion ? 1.2 : 0.5;
       },
     };
@@ -140,22 +134,15 @@ describe('an earlier winner', () => {
     const won = await tune({ gainOf: winsThen });
     const again = await tune({
       gainOf: (one, occasion) => {
-        if (isSame(one, second!)) return 'batch' in occasion ? 1.6 : 1.7;
-        return isSame(one, first!) ? 1.5 : 1;
+        if (isSame(one, second)) return 'batch' in occasion ? 1.6 : 1.7;
+        return isSame(one, first) ? 1.5 : 1;
       },
     });
     expect(again.configuration).toEqual(second);
-    const finals = finalsOf(store.runs(subject), first!);
+    const finals = finalsOf(store.runs(subject), first);
     expect(finals.length).toBeGreaterThan(won.evidence.processes);
     expect(new Set(finals.map(({ stratum }) => stratum.split(' ')[0]))).toEqual(new Set(['0', '1']));
-    store.addMarks(subject, [
-      {
-        configuration: second!,
-        kind: 'compile-error',
-        reason: 'x',
-        createdAt: '2026-01-01T00:00:00Z',
-      },
-    ]);
+    store.addMarks(subject, [{ ...MARK, configuration: second }]);
     expect(record()).toMatchObject({ configuration: first, evidence: { processes: finals.length } });
   });
 });

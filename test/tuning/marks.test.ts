@@ -7,6 +7,7 @@ import { type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { MARK, subjectOf } from '../store/samples.ts';
+import { WIDE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
@@ -14,13 +15,7 @@ import { jobOf, newStore, realClock, tuneWith } from './support.ts';
 
 const shape = matmul(64, 64, 64);
 const subject = subjectOf(64, { workloadForm: shape });
-const options = {
-  nativeVectorBytes: 64,
-  vectorRegisters: 32,
-  threads: 1,
-  wholeProgram: true,
-  following: true,
-};
+const options = { ...WIDE, wholeProgram: true, following: true };
 const space = llvmCpu.tuning(shape).space(options);
 const job = jobOf(subject, {
   options,

@@ -1,33 +1,27 @@
 // Priors in files.
 import { describe, expect, test } from 'vitest';
+import type { SpaceOptions } from '../../src/backend/backend.ts';
 import { FEATURES } from '../../src/backend/llvm-cpu/features.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict } from '../../src/search/forest.ts';
 import { spaceWithPrior } from '../../src/tuning/prior.ts';
+import { WIDE } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 
-const OPTIONS = {
-  ...{ nativeVectorBytes: 64, vectorRegisters: 32, threads: 1 },
-  ...{ wholeProgram: false, following: false },
-};
-
 const DEVICE = 'AMD EPYC (26/2/1) local-sync threads=1 caches=48/1024/32768K';
+
+const SHAPE = matmul(500, 500, 500);
+
+/** The space on a CPU with AVX-512, or another one. */
+const spaceOf = (work = SHAPE, change: Partial<SpaceOptions> = {}, device = DEVICE) =>
+  spaceWithPrior(llvmCpu, work, { ...WIDE, ...change }, device);
 
 describe('the space of a matmul', () => {
   test('has the prior of its backend, for any registers and element types', () => {
     const spaces = [
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS, DEVICE),
-      spaceWithPrior(
-        llvmCpu,
-        matmul(500, 500, 500),
-        {
-          ...OPTIONS,
-          nativeVectorBytes: 32,
-          vectorRegisters: 16,
-        },
-        DEVICE,
-      ),
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500, ['bf16', 'bf16', 'f32']), OPTIONS, DEVICE),
+      spaceOf(),
+      spaceOf(SHAPE, { nativeVectorBytes: 32, vectorRegisters: 16 }),
+      spaceOf(matmul(500, 500, 500, ['bf16', 'bf16', 'f32'])),
     ];
     for (const { guide, starts } of spaces) {
       const features = guide!.featuresAt(starts[0]!)!;
@@ -38,7 +32,7 @@ describe('the space of a matmul', () => {
 
   test('knows processors by family and model, each with its measured element types', () => {
     const isKnown = (device: string, type = 'f32') =>
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500, [type, type, 'f32']), OPTIONS, device).guide?.isMeasured;
+      spaceOf(matmul(500, 500, 500, [type, type, 'f32']), {}, device).guide?.isMeasured;
     expect(isKnown(DEVICE)).toBe(true);
     expect(isKnown(DEVICE, 'bf16')).toBe(true);
     expect(isKnown(DEVICE, 'f64')).toBe(false);
@@ -50,14 +44,12 @@ describe('the space of a matmul', () => {
   });
 
   test('has no prior if the user restricts it', () => {
-    const options = { ...OPTIONS, only: { peeling: [0] } };
-    expect(spaceWithPrior(llvmCpu, matmul(500, 500, 500), options, DEVICE).guide).toBeUndefined();
+    expect(spaceOf(SHAPE, { only: { peeling: [0] } }).guide).toBeUndefined();
   });
 
   test('has no prior with other features than this version', () => {
-    const shape = matmul(500, 500, 500);
-    const other = { ...llvmCpu.tuning(shape), features: () => [1, 2, 3] };
+    const other = { ...llvmCpu.tuning(SHAPE), features: () => [1, 2, 3] };
     const backend = { ...llvmCpu, tuning: () => other };
-    expect(spaceWithPrior(backend, shape, OPTIONS, DEVICE).guide).toBeUndefined();
+    expect(spaceWithPrior(backend, SHAPE, WIDE, DEVICE).guide).toBeUndefined();
   });
 });

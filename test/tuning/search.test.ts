@@ -4,23 +4,17 @@
 import { describe, expect, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { judge } from '../../src/tuning/rule.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
-import { batchOf, jobOf, newStore, tuneWorkload, type TuningJob } from './support.ts';
+import { batchOf, isSame, jobOf, newStore, squareMatmul, tuneWorkload, type TuningJob } from './support.ts';
 import { subjectOf } from '../store/samples.ts';
 import { alter, open, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 import { syntheticBench, type Machine } from './synthetic-bench.ts';
 
-const shape = matmul(256, 256, 256);
-const subject = subjectOf(256, { workloadForm: shape });
-const space = llvmCpu.tuning(shape).space(SPACE);
-const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
-const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
-
+const { subject, space, first, second } = squareMatmul();
 const job = jobOf(subject);
 
 async function tune(machine: Machine, change: Partial<TuningJob> = {}) {
@@ -42,21 +36,21 @@ const best =
     isSame(one, configuration) ? gain : 1;
 
 test('the best so far is timed again in every batch', async () => {
-  const { bench } = await tune({ gainOf: best(first!, 1.5) });
+  const { bench } = await tune({ gainOf: best(first, 1.5) });
   expect(bench.batches.length).toBeGreaterThan(3);
-  for (const batch of bench.batches) expect(batch.filter((one) => isSame(one, first!))).toHaveLength(1);
+  for (const batch of bench.batches) expect(batch.filter((one) => isSame(one, first))).toHaveLength(1);
 });
 
 test('a lucky first timing hides the best neither from the search nor from the finals', async () => {
   const { bench, result } = await tune({
     gainOf: (one, occasion) => {
-      if (isSame(one, first!)) return 'batch' in occasion && occasion.batch === 0 ? 3 : 0.9;
-      return isSame(one, second!) ? 1.3 : 1;
+      if (isSame(one, first)) return 'batch' in occasion && occasion.batch === 0 ? 3 : 0.9;
+      return isSame(one, second) ? 1.3 : 1;
     },
   });
   expect(result.configuration).toEqual(second);
   // The second timing has exposed the luck.
-  for (const batch of bench.batches.slice(3)) expect(batch.some((one) => isSame(one, second!))).toBe(true);
+  for (const batch of bench.batches.slice(3)) expect(batch.some((one) => isSame(one, second))).toBe(true);
 });
 
 test.each([false, true])(
@@ -64,7 +58,7 @@ test.each([false, true])(
   async (isSlow) => {
     const { result, store } = await tune({
       isSlow,
-      gainOf: best(second!, 1.3),
+      gainOf: best(second, 1.3),
       // Each batch is faster than the one before.
       defaultSeconds: (occasion) => ['batch' in occasion ? 0.01 / (1 + occasion.batch) : 0.01],
     });
@@ -98,7 +92,7 @@ test('a shape without trials begins with the best configurations of near shapes'
 });
 
 test('the stored runs give the same decision again', async () => {
-  const { result, store, bench } = await tune({ spread: 0.02, gainOf: best(second!, 1.15) });
+  const { result, store, bench } = await tune({ spread: 0.02, gainOf: best(second, 1.15) });
   const runs = store.runs(subject);
   const ranks = new Ranks();
   for (const [i, timed] of bench.batches.entries()) {
@@ -184,8 +178,8 @@ test(
     let found = 0;
     for (let seed = 1; seed <= 20; seed++) {
       const machine = { spread: 0.02, seed };
-      const { result } = await tune({ ...machine, gainOf: best(second!, 1.08) });
-      if (isSame(result.configuration, second!)) found++;
+      const { result } = await tune({ ...machine, gainOf: best(second, 1.08) });
+      if (isSame(result.configuration, second)) found++;
       const nothing = await tune({ ...machine, gainOf: () => 1 });
       expect(nothing.result.configuration.kind).toBe('default');
     }

@@ -12,15 +12,28 @@ import { tuneTogether, type Budget } from '../../src/tuning/tune-together.ts';
 import type { TuningResult } from '../../src/tuning/result.ts';
 import { DEFAULT_EFFORT, type SearchJob } from '../../src/tuning/search-job.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
+import { subjectOf } from '../store/samples.ts';
 import { open, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { operationWork } from '../support/operation-work.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { simulatedTools } from '../support/simulated-tools.ts';
+import { matmul } from '../support/workloads.ts';
 
 /** A search that is alone. */
 export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}
+
+export const isSame = (a: Configuration, b: Configuration): boolean =>
+  configurationKey(a) === configurationKey(b);
+
+/** A matmul with its space, and the first starts of the space. */
+export function squareMatmul(options = SPACE) {
+  const shape = matmul(256, 256, 256);
+  const space = llvmCpu.tuning(shape).space(options);
+  const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
+  return { shape, space, first: first!, second: second!, subject: subjectOf(256, { workloadForm: shape }) };
+}
 
 /** An empty database that the test's end closes. */
 export const newStore = (): Store => open(temporaryPath());

@@ -9,10 +9,10 @@ import type { StrategyFactory } from '../../src/search/strategy.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
-import type { Subject } from '../../src/store/store.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { GUARD_BYTES } from '../../src/workload/fillers.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
+import { subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { SPACE, tiles } from '../support/backend.ts';
@@ -29,17 +29,9 @@ import {
 import { syntheticBench } from './synthetic-bench.ts';
 
 const shape = matmul(61, 67, 71);
-const subjectOf = (form: OperationWork): Subject => ({
-  workload: workloadKey(form),
-  target: 'target',
-  device: 'device',
-  compiler: 'compiler',
-  workloadForm: form,
-  targetForm: {},
-  deviceForm: {},
-  compilerForm: {},
-});
-const subject = subjectOf(shape);
+const subjectFor = (form: OperationWork) =>
+  subjectOf(61, { workload: workloadKey(form), workloadForm: form });
+const subject = subjectFor(shape);
 const job = (change: Partial<TuningJob> = {}) =>
   jobOf(subject, {
     effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 12 },
@@ -70,7 +62,7 @@ describe('tuning a workload', () => {
     expect(evidence.low).toBeGreaterThan(1);
     // Only the order of summation differs.
     expect(evidence.maxError).toBeLessThan(1e-4);
-    const [record] = store.findRecords([subject.workload], 'target', 'compiler');
+    const [record] = store.findRecords([subject.workload], subject.target, subject.compiler);
     expect(record).toMatchObject({ configuration, createdBy: userName(), failure: null });
   });
 
@@ -144,7 +136,7 @@ describe('tuning a workload', () => {
     const tools = await simulatedToolchain();
     const [m, ...others] = shape.dimensions;
     const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes: [5, 61] }, ...others] };
-    const subject = subjectOf(dynamic);
+    const subject = subjectFor(dynamic);
     // At the larger size it changes the output of every function but the default's.
     const liar = join(tools.workDirectory, 'liar');
     writeFileSync(
@@ -172,7 +164,7 @@ for argument; do case $argument in --output=@*) printf '\\377' | dd of="\${argum
 describe('tiles of packed operations', () => {
   const packable = matmul(64, 64, 64);
   const slow = tiles([1, 1, 0], [1, 1, 0], [0, 0, 1]);
-  const own = { ...subject, workload: workloadKey(packable), workloadForm: packable };
+  const own = subjectFor(packable);
   const space: SearchSpace<Configuration> = {
     knobs: [],
     starts: [],

@@ -1,8 +1,6 @@
 // The winner of another device of the class is compared with the default once, instead of a search. The machine is simulated.
 import { describe, expect, test } from 'vitest';
-import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { userName } from '../../src/store/author.ts';
 import type { Store, TuningRecord } from '../../src/store/store.ts';
 import { VERIFICATION } from '../../src/tuning/earlier.ts';
@@ -11,16 +9,11 @@ import type { TuningResult } from '../../src/tuning/result.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
 import { EVIDENCE, MARK, subjectOf } from '../store/samples.ts';
-import { SPACE } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
-import { jobOf, newStore, tuneWorkload } from './support.ts';
+import { isSame, jobOf, newStore, squareMatmul, tuneWorkload } from './support.ts';
 import { syntheticBench, type Machine, type SyntheticBench } from './synthetic-bench.ts';
 
-const shape = matmul(256, 256, 256);
-const subject = subjectOf(256, { workloadForm: shape });
-const space = llvmCpu.tuning(shape).space(SPACE);
-const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
-const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
+const { subject, first, second } = squareMatmul();
 /** No search starts with this configuration. */
 const elsewhere = {
   ...(first as Extract<Configuration, { kind: 'tile' }>),
@@ -77,7 +70,7 @@ describe('the winner of another device of the class', () => {
   });
 
   test('is tried first by the search if it is no faster here', async () => {
-    const machine: Machine = { gainOf: (one) => (isSame(one, second!) ? 1.5 : 1) };
+    const machine: Machine = { gainOf: (one) => (isSame(one, second) ? 1.5 : 1) };
     const { store, bench, result } = await tune(machine);
     expect(result.configuration).toEqual(second);
     expect(bench.batches[0]!.some((one) => isSame(one, elsewhere))).toBe(true);
@@ -100,7 +93,7 @@ describe('the winner of another device of the class', () => {
     expect(await search().verify(() => true)).toBeNull();
     expect(search().isVerifiable).toBe(false);
     expect(store.allRecords()).toEqual([]);
-    const other = { ...alike, configuration: second! };
+    const other = { ...alike, configuration: second };
     expect(new WorkloadSearch(lost, store, { ...job, alike: other }).isVerifiable).toBe(true);
   });
 
