@@ -13,7 +13,7 @@ import { decodeElements } from '../../src/measure/elements.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
-import { matmul, workload } from '../support/workloads.ts';
+import { matmul, withSizes, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, withFillers } from './together.ts';
 
 /** All tests share one folder, so that the modules that fill operands are compiled once. */
@@ -32,6 +32,11 @@ const laidOut = (base: OperationWork, lhs: number[], rhs: number[], result?: num
   rhs: { ...base.rhs, dimensions: rhs },
   accumulator: { ...base.accumulator, dimensions: result ?? base.accumulator.dimensions },
 });
+
+const expectEqual = (expected: Uint8Array | null, actual: Uint8Array | null) => {
+  const compared = compareOutputs(expected!, actual!, 'f32', exactAllowance('f32'));
+  expect(compared).toEqual({ outcome: 'right', maxError: 0 });
+};
 
 /** The configured dispatch of a module's contraction, without symbol names. */
 async function contractionDispatch(
@@ -107,9 +112,7 @@ describe('a module of candidates compiles and runs on varied operands', () => {
 describe('a module of candidates', () => {
   test('runs one function for each size of a dynamic dimension, on the operands of that size', async () => {
     const sizes = [3, 8];
-    const shape = matmul(8, 16, 32);
-    const [m, ...others] = shape.dimensions;
-    const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
+    const dynamic = withSizes(matmul(8, 16, 32), ...sizes);
     const attribute = attributeOf({ ...tile, peeling: true }, dynamic, tools.release);
     const tuned = { name: 'c0', attribute };
     const { module, refused } = await buildCandidates(tools, dynamic, [stock, tuned], 'dynamic');
@@ -120,10 +123,7 @@ describe('a module of candidates', () => {
         await outputOf(tools, dynamic, module!, `c0_at${i}`),
       ];
       expect(expected).toHaveLength(size * 16 * 4);
-      expect(compareOutputs(expected!, actual!, 'f32', exactAllowance('f32'))).toEqual({
-        outcome: 'right',
-        maxError: 0,
-      });
+      expectEqual(expected, actual);
     }
     const options = { repetitions: 2, minSeconds: 0.001, timeoutSeconds: 30 };
     const { seconds } = await timeCandidates(tools, dynamic, module!, ['stock', 'c0'], options);
@@ -135,9 +135,8 @@ describe('a module of candidates', () => {
 
   test('has the truth for narrow accumulators, exact at each size', { tags: 'full' }, async () => {
     const shape = { ...matmul(8, 16, 2000, ['bf16', 'bf16', 'bf16']), constantRhs: true };
-    const [m, ...others] = shape.dimensions;
     const sizes = [3, 8];
-    const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
+    const dynamic = withSizes(shape, ...sizes);
     const { module, refused } = await buildCandidates(tools, dynamic, [stock, ...truthOf(dynamic)], 'truth');
     expect([...refused]).toEqual([]);
     for (const [i, size] of sizes.entries()) {
@@ -180,9 +179,7 @@ ${candidate.slice(candidate.indexOf('  %zero = arith.constant 0.0'), candidate.l
   });
 
   test('maps a line of a function for one size to its candidate', () => {
-    const shape = matmul(8, 16, 32);
-    const [m, ...others] = shape.dimensions;
-    const text = candidateModule({ ...shape, dimensions: [{ ...m!, sizes: [3, 8] }, ...others] }, [stock]);
+    const text = candidateModule(withSizes(matmul(8, 16, 32), 3, 8), [stock]);
     const line = text.split('\n').findIndex((one) => one.startsWith('func.func @stock_at1(')) + 1;
     expect(line).toBeGreaterThan(0);
     expect(candidateAtLine(text, line + 3)).toBe('stock');
@@ -213,10 +210,7 @@ describe('measuring', () => {
     expect([...failed]).toEqual([]);
     expect([...seconds.keys()]).toEqual(names);
     const [expected, actual] = await Promise.all(names.map((name) => outputOf(tools, shape, module!, name)));
-    expect(compareOutputs(expected!, actual!, 'f32', exactAllowance('f32'))).toEqual({
-      outcome: 'right',
-      maxError: 0,
-    });
+    expectEqual(expected!, actual!);
   });
 
   test('sets the placement of operands', async () => {

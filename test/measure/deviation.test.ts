@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ResultType } from '../../src/input/runtime-type.ts';
 import { furthest, Scale, type Furthest } from '../../src/measure/deviation.ts';
+import { isQuantized } from '../../src/measure/quantized.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 
 const random = seededRandom(3);
@@ -170,4 +171,13 @@ test('deviations of a result with other masks say nothing', () => {
   const other = scaleOf(1, 2).between(Float32Array.from([1, 2]), Float32Array.from([3, 2]));
   expect(other.length).toBeLessThan(tuned.length);
   expect(furthest(type, own, tuned, [other])!.times).toBeGreaterThan(1);
+});
+
+test('a result of 8 bits is told from others', () => {
+  const step = Math.fround(0.0637);
+  const quantized = Float32Array.from({ length: 1000 }, () => step * Math.round(30 * normal()));
+  expect(isQuantized(quantized)).toBe(true);
+  expect(isQuantized(quantized.map((value, i) => (i === 500 ? value + step / 3 : value)))).toBe(false);
+  expect(isQuantized(Float32Array.from({ length: 1000 }, normal))).toBe(false);
+  expect(isQuantized(new Float32Array(1000))).toBe(false);
 });

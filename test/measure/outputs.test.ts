@@ -6,28 +6,22 @@ import { decodeElements } from '../../src/measure/elements.ts';
 import { compareOutputs, exactAllowance } from '../../src/measure/verify.ts';
 
 const bytes = (values: ArrayBufferView) => new Uint8Array(values.buffer);
+const f32 = (...values: number[]) => bytes(new Float32Array(values));
+/** A bf16 is the upper half of an f32. All values here are exact in bf16. */
+const bf16 = (...values: number[]) =>
+  bytes(Uint16Array.from(new Uint32Array(new Float32Array(values).buffer), (whole) => whole >>> 16));
 
 describe('decoding elements', () => {
-  test('reads f16, subnormals, infinities and NaN', () => {
-    const halves = bytes(new Uint16Array([0x3c00, 0xc000, 0x0001, 0x7c00, 0x7e00, 0x3555]));
-    expect([...(decodeElements(halves, 'f16') as Float32Array)]).toEqual([
-      1,
-      -2,
-      2 ** -24,
-      Infinity,
-      NaN,
-      Math.fround(0.333251953125),
-    ]);
-  });
-  test('reads bf16', () => {
-    expect([...(decodeElements(bytes(new Uint16Array([0x3f80, 0xc040])), 'bf16') as Float32Array)]).toEqual([
-      1, -3,
-    ]);
-  });
-  test('accepts unaligned bytes', () => {
-    const shifted = new Uint8Array([0, ...bytes(new Float32Array([1.5]))]).subarray(1);
-    for (const part of [shifted, Buffer.from([0, ...shifted]).subarray(1)])
-      expect([...(decodeElements(part, 'f32') as Float32Array)]).toEqual([1.5]);
+  const shifted = new Uint8Array([0, ...f32(1.5)]).subarray(1);
+  const halves = (...bits: number[]) => bytes(Uint16Array.from(bits));
+  test.each([
+    ['f16', 'f16', halves(0x3c00, 0xc000, 0x3555), [1, -2, Math.fround(0.333251953125)]],
+    ['subnormals, infinities and NaN', 'f16', halves(0x0001, 0x7c00, 0x7e00), [2 ** -24, Infinity, NaN]],
+    ['bf16', 'bf16', halves(0x3f80, 0xc040), [1, -3]],
+    ['unaligned bytes', 'f32', shifted, [1.5]],
+    ['an unaligned buffer', 'f32', Buffer.from([0, ...shifted]).subarray(1), [1.5]],
+  ])('reads %s', (_, type, values, expected) => {
+    expect([...(decodeElements(values, type) as Float32Array)]).toEqual(expected);
   });
   test('returns null for other types', () => {
     expect(decodeElements(new Uint8Array(4), 'f8E4M3FN')).toBeNull();
@@ -46,49 +40,29 @@ function compare(expected: Uint8Array, actual: Uint8Array, elementType: string, 
   return compareOutputs(expected, actual, elementType, { fromExpected, fromTruth }, truth);
 }
 
+const RIGHT = { outcome: 'right', maxError: 0 };
+const WRONG = { outcome: 'wrong-result' };
+
 describe('comparing outputs', () => {
-  const f32 = (...values: number[]) => bytes(new Float32Array(values));
-  test('accepts equal bytes of any type', () => {
-    expect(compare(new Uint8Array(3), new Uint8Array(3), 'f8E4M3FN')).toMatchObject({
-      outcome: 'right',
-      maxError: 0,
-    });
-  });
-  test('accepts rounding and gives its size', () => {
-    const result = compare(f32(1000), f32(1000.005), 'f32');
-    expect(result).toEqual({ outcome: 'right', maxError: expect.closeTo(0.005, 3) as number });
-  });
-  test('refuses a wrong element and names it', () => {
-    expect(compare(f32(1, 2, 3), f32(1, 2, 4), 'f32')).toMatchObject({
-      reason: 'element 2 is 4 instead of 3',
-    });
-  });
-  test('refuses a NaN instead of a number', () => {
-    expect(compare(f32(1), f32(NaN), 'f32')).toMatchObject({
-      outcome: 'wrong-result',
-    });
-  });
-  test('refuses a number instead of an infinity', () => {
-    expect(compare(f32(-Infinity), f32(1), 'f32')).toMatchObject({
-      outcome: 'wrong-result',
-    });
-    expect(compare(f32(Infinity), f32(-Infinity), 'f32').outcome).toBe('wrong-result');
-    expect(compare(f32(Infinity, 1), f32(Infinity, 1.000001), 'f32').outcome).toBe('right');
-  });
-  test('refuses integers that are off by one', () => {
-    const i32 = (value: number) => bytes(new Int32Array([value]));
-    expect(compare(i32(7), i32(8), 'i32').outcome).toBe('wrong-result');
-  });
-  test('refuses outputs of different length', () => {
-    expect(compare(f32(1), f32(1, 2), 'f32').outcome).toBe('wrong-result');
+  const i32 = (value: number) => bytes(new Int32Array([value]));
+  const third = { ...WRONG, reason: 'element 2 is 4 instead of 3' };
+  const near = { ...RIGHT, maxError: expect.closeTo(0.005, 3) as number };
+  test.each([
+    ['accepts equal bytes of any type', new Uint8Array(3), new Uint8Array(3), 'f8E4M3FN', RIGHT],
+    ['accepts rounding and gives its size', f32(1000), f32(1000.005), 'f32', near],
+    ['refuses a wrong element and names it', f32(1, 2, 3), f32(1, 2, 4), 'f32', third],
+    ['refuses a NaN instead of a number', f32(1), f32(NaN), 'f32', WRONG],
+    ['refuses a number instead of an infinity', f32(-Infinity), f32(1), 'f32', WRONG],
+    ['refuses another infinity', f32(Infinity), f32(-Infinity), 'f32', WRONG],
+    ['accepts the same infinity', f32(Infinity, 1), f32(Infinity, 1.000001), 'f32', { outcome: 'right' }],
+    ['refuses integers that are off by one', i32(7), i32(8), 'i32', WRONG],
+    ['refuses outputs of different length', f32(1), f32(1, 2), 'f32', WRONG],
+  ])('%s', (_, expected, actual, type, result) => {
+    expect(compare(expected, actual, type)).toMatchObject(result);
   });
 });
 
 describe('comparing outputs with the truth', () => {
-  const f32 = (...values: number[]) => bytes(new Float32Array(values));
-  // A bf16 is the upper half of an f32. All values here are exact in bf16.
-  const bf16 = (...values: number[]) =>
-    bytes(Uint16Array.from(new Uint32Array(new Float32Array(values).buffer), (whole) => whole >>> 16));
   const truth = f32(1064, 1113);
   const expected = bf16(1024, 1096);
   test('accepts an output that is nearer to the truth than the expected output', () => {
@@ -136,49 +110,45 @@ describe('comparing outputs with the truth', () => {
 });
 
 describe('sums of small integers', () => {
-  const bf16 = (...values: number[]) =>
-    bytes(Uint16Array.from(new Uint32Array(new Float32Array(values).buffer), (whole) => whole >>> 16));
   const exact = (expected: Uint8Array, actual: Uint8Array, truth: Uint8Array) =>
     compareOutputs(expected, actual, 'bf16', exactAllowance('bf16'), truth).outcome === 'right';
 
   test('show an omitted product, also in bf16', () => {
-    const truth = bytes(new Float32Array([50, -120]));
+    const truth = f32(50, -120);
     expect(exact(bf16(50, -120), bf16(50, -120), truth)).toBe(true);
     expect(exact(bf16(50, -120), bf16(49, -120), truth)).toBe(false);
   });
 
   test('may be rounded as far as the default', () => {
-    const truth = bytes(new Float32Array([300, 50]));
+    const truth = f32(300, 50);
     expect(exact(bf16(296, 50), bf16(304, 50), truth)).toBe(true);
     expect(exact(bf16(296, 50), bf16(310, 50), truth)).toBe(false);
   });
 });
 
-describe('reading timings', () => {
-  const entry = (name: string, time: number, extra = {}) => ({
-    name,
-    run_type: 'iteration',
-    real_time: time,
-    time_unit: 'ms',
-    ...extra,
-  });
-  const text = (...benchmarks: object[]) => JSON.stringify({ context: {}, benchmarks });
+/** A row of the benchmark's output, in milliseconds. */
+const row = (name: string, real_time: number, extra = {}) => ({
+  ...{ name, run_type: 'iteration', real_time, cpu_time: 2 * real_time, time_unit: 'ms' },
+  ...extra,
+});
+const text = (...benchmarks: object[]) => JSON.stringify({ context: {}, benchmarks });
 
+describe('reading timings', () => {
   test('gives one value per repetition in seconds, without aggregates', () => {
     const timings = readTimings(
       text(
-        entry('BM_c0/process_time/real_time', 2),
-        entry('BM_c0/process_time/real_time', 3),
-        entry('BM_c0/process_time/real_time_mean', 2.5, { run_type: 'aggregate' }),
+        row('BM_c0/process_time/real_time', 2),
+        row('BM_c0/process_time/real_time', 3),
+        row('BM_c0/process_time/real_time_mean', 2.5, { run_type: 'aggregate' }),
       ),
     );
     expect([...timings]).toEqual([['c0', [0.002, 0.003]]]);
   });
   test('skips lines before the JSON', () => {
-    expect(readTimings(`a warning\n${text(entry('BM_c1/real_time', 1))}`).get('c1')).toEqual([0.001]);
+    expect(readTimings(`a warning\n${text(row('BM_c1/real_time', 1))}`).get('c1')).toEqual([0.001]);
   });
   test('skips failed runs', () => {
-    expect(readTimings(text(entry('BM_c0/real_time', 0, { error_occurred: true }))).size).toBe(0);
+    expect(readTimings(text(row('BM_c0/real_time', 0, { error_occurred: true }))).size).toBe(0);
   });
   test.each(['', 'no json', '{', '{}', '{"benchmarks":[{"name":3}]}'])('is empty for %j', (output) => {
     expect(readTimings(output).size).toBe(0);
@@ -186,11 +156,6 @@ describe('reading timings', () => {
 });
 
 describe('reading the statistics of dispatches', () => {
-  const row = (name: string, real_time: number, extra = {}) => ({
-    ...{ name, run_type: 'iteration', real_time, cpu_time: 2 * real_time, time_unit: 'ms' },
-    ...extra,
-  });
-  const text = (...benchmarks: object[]) => JSON.stringify({ context: {}, benchmarks });
   const own = row('BM_main/process_time/real_time', 3, { items_per_second: 333 });
   const matmul = row('BM_main/main_dispatch_1_matmul_like_196x512x256_f32', 2, { calls: 33, percent: 66 });
   const packing = row('BM_main/_encoding_0_encode_196x256xf32', 0.5, { calls: 1, percent: 16 });

@@ -18,7 +18,7 @@ import { workloadKey, type OperationWork } from '../../src/workload/workload.ts'
 import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
-import { matmul, workload } from '../support/workloads.ts';
+import { matmul, withSizes, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, type Part } from './together.ts';
 import { tiles } from '../support/backend.ts';
 
@@ -331,7 +331,6 @@ describe('configurations that only sum in another order are correct', () => {
       ...[...space.starts.slice(0, 1), ...points].map((point) => space.configurationAt(point)!),
     ];
   }
-  const [m, ...others] = matmul(8, 24, 200).dimensions;
   const typed: Types[] = [
     F64,
     ['f16', 'f16', 'f32'],
@@ -344,7 +343,7 @@ describe('configurations that only sum in another order are correct', () => {
     matmul(8, 24, 200, ['bf16', 'bf16', 'f32']),
     matmul(8, 24, 200, ['i8', 'i8', 'i32']),
     { ...matmul(16, 16, 3000), constantRhs: true },
-    { ...matmul(8, 24, 200), dimensions: [{ ...m!, sizes: [3, 24] }, ...others] },
+    withSizes(matmul(24, 24, 200), 3, 24),
     workload({ n: 40, k: 65 }, ['bf16', 'bf16', 'bf16']),
     ...typed.map((own) => matmul(8, 24, 200, own)),
     workload({ batch: 2, m: 16, k: 500 }),

@@ -29,6 +29,12 @@ export function workload(sizes: Partial<Record<DimensionKind, number>>, types: T
 export const matmul = (m: number, n: number, k: number, types: Types = F32): OperationWork =>
   workload({ m, n, k }, types);
 
+/** The same work with these sizes of its first dimension, smallest first. */
+export const withSizes = (work: OperationWork, ...sizes: readonly number[]): OperationWork => ({
+  ...work,
+  dimensions: work.dimensions.map((one, d) => (d === 0 ? { ...one, size: sizes.at(-1)!, sizes } : one)),
+});
+
 /** The dispatch of a softmax over rows. */
 export const softmax = (rows: number, columns: number): DispatchWork => ({
   ...{ kind: 'dispatch', digest: '0123456789abcdef', name: 'softmax', pipeline: 'DoubleTilingExpert' },

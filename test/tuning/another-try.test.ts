@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shareOf } from '../../src/tuning/schedule.ts';
 import { isWorthAnotherTry, whyUndecided } from '../../src/tuning/undecided.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -34,11 +33,4 @@ test('the message names the time that allows another try', () => {
     'cannot be decided: the default is too slow. It was given 12 s; a budget that leaves it more than 15 s, ' +
       'or iree-tuned tune, tries again',
   );
-});
-
-test('a budget is shared evenly, with at least ten seconds for each workload', () => {
-  expect(shareOf(60, 1)).toBe(60);
-  expect(shareOf(60, 3)).toBe(20);
-  expect(shareOf(60, 30)).toBe(10);
-  expect(shareOf(4, 2)).toBe(4);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextStep, type SearchState } from '../../src/tuning/schedule.ts';
+import { nextStep, shareOf, type SearchState } from '../../src/tuning/schedule.ts';
 
 const state = (change: Partial<SearchState> = {}): SearchState => ({
   isClosed: false,
@@ -126,4 +126,9 @@ describe('searches that are compiled at once', () => {
     const over = state({ ...nothing, isOver: true });
     expect(next([over, over], 60, 2)).toEqual({ kind: 'settle', indices: [0] });
   });
+});
+
+test('a budget is shared evenly, with at least ten seconds for each workload', () => {
+  expect([1, 3, 30].map((count) => shareOf(60, count))).toEqual([60, 20, 10]);
+  expect(shareOf(4, 2)).toBe(4);
 });

@@ -5,6 +5,7 @@ import type { Bench } from '../../src/tuning/bench.ts';
 import { tuneTogether, type Budget, type Part } from '../../src/tuning/tune-together.ts';
 import type { TuningResult } from '../../src/tuning/result.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
+import { programSeconds } from '../../src/tuning/tune-workloads.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
 import { subjectOf } from '../store/samples.ts';
 import { matmul } from '../support/workloads.ts';
@@ -172,4 +173,20 @@ test('after the signal to finish, no new search begins', async () => {
   );
   finish.abort();
   expect((await tune()).results.size).toBe(0);
+});
+
+test.each<[readonly string[] | undefined, number | null]>([
+  [['main_dispatch_1', 'main_dispatch_3'], 0.625],
+  [['main_dispatch_10', 'main_dispatch_77'], 0.25],
+  [['main_dispatch_2'], null],
+  [undefined, null],
+])('the time of a workload in %j is the sum over its timed dispatches: %d s', (executables, expected) => {
+  const seconds = new Map([
+    ['main_dispatch_1_matmul_like_49x192x1152_f32', 0.5],
+    ['main_dispatch_10_conv_7x7x64_f32', 0.25],
+    ['main_dispatch_3', 0.125],
+  ]);
+  const work = executables === undefined ? {} : { executables };
+  expect(programSeconds(work, seconds)).toBe(expected);
+  expect(programSeconds(work, new Map())).toBeNull();
 });

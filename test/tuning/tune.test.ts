@@ -16,7 +16,7 @@ import { subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { SPACE, tiles } from '../support/backend.ts';
-import { matmul } from '../support/workloads.ts';
+import { matmul, withSizes } from '../support/workloads.ts';
 import {
   jobOf,
   newStore,
@@ -134,8 +134,7 @@ describe('tuning a workload', () => {
   test('never keeps a configuration whose output is wrong, if only at one of several sizes', async () => {
     const store = newStore();
     const tools = await simulatedToolchain();
-    const [m, ...others] = shape.dimensions;
-    const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes: [5, 61] }, ...others] };
+    const dynamic = withSizes(shape, 5, 61);
     const subject = subjectFor(dynamic);
     // At the larger size it changes the output of every function but the default's.
     const liar = join(tools.workDirectory, 'liar');

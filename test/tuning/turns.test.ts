@@ -1,5 +1,7 @@
 // A search that continues a record, while other processes measure first; and reasons for which nothing is measured.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { MeasuringTools } from '../../src/compiler/find.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
@@ -90,4 +92,12 @@ test('nothing is tuned for a machine whose records are revoked', async () => {
   receiveLines(openExchange(path), [revocationLineOf({ scope: 'origin', value: hostname() })]);
   const { results, whyNot } = await tune(60);
   expect([results.size, whyNot.code]).toEqual([0, 'revoked']);
+});
+
+test('nothing is tuned with a cache folder that has no place for work folders', async () => {
+  const { surroundings, tune } = place();
+  mkdirSync(surroundings.cacheDirectory, { recursive: true });
+  writeFileSync(join(surroundings.cacheDirectory, 'work'), 'not a folder');
+  const { results, whyNot } = await tune(60);
+  expect([results.size, whyNot.code]).toEqual([0, 'cache-unwritable']);
 });

@@ -4,7 +4,7 @@ import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts
 import { illegality } from '../../../src/backend/gpu/legality.ts';
 import { loadBackends } from '../../../src/backend/index.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
-import { matmul } from '../../support/workloads.ts';
+import { matmul, withSizes } from '../../support/workloads.ts';
 import { drawn, startsOf } from '../drawn.ts';
 import { SHAPES } from './shapes.ts';
 import { gpuOptions, problemOf } from './targets.ts';
@@ -41,11 +41,6 @@ test('the best tiles of an H100 are among the starts', () => {
 test('dynamic sizes and targets without a description have an empty space', () => {
   const { knobs, starts } = cuda.tuning(matmul(512, 512, 512)).space({ ...gpuOptions('sm_80'), gpu: '' });
   expect([knobs, starts]).toEqual([[], []]);
-  const dynamic = {
-    ...matmul(512, 512, 512),
-    dimensions: [{ kind: 'm', size: 512, sizes: [1, 512] }],
-  } as const;
-  const workload = { ...matmul(512, 512, 512), ...dynamic };
-  expect(cuda.tuning(workload).families({ wholeProgram: false })).toEqual([]);
-  expect(cuda.tuning(workload).unsupported).toBe('dynamic sizes');
+  const dynamic = cuda.tuning(withSizes(matmul(512, 512, 512), 1, 512));
+  expect([dynamic.families({ wholeProgram: false }), dynamic.unsupported]).toEqual([[], 'dynamic sizes']);
 });

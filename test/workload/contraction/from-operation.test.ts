@@ -12,7 +12,7 @@ function of(operation: string, aliases = '') {
   expect(operations).toHaveLength(1);
   const result = workloadOf(operations[0]!);
   return isReason(result)
-    ? { skipped: result.reason, key: null, loops: null }
+    ? { skipped: `${result.code}: ${result.reason}`, key: null, loops: null }
     : { skipped: null, key: workloadKey(result.workload), loops: result.loops };
 }
 
@@ -81,11 +81,19 @@ describe('canonical workloads', () => {
 
 describe('skipped operations have a reason', () => {
   test.each<[string, string, RegExp]>([
-    ['a dimension that only one operand knows', matmul('', '?x4xf32'), /dynamic in one operand only/],
-    ['an empty dimension', matmul('', '8x0xf32', '0x16xf32'), /empty/],
+    [
+      'a dimension that only one operand knows',
+      matmul('', '?x4xf32'),
+      /^operation-unclear: .*dynamic in one operand only/,
+    ],
+    ['an empty dimension', matmul('', '8x0xf32', '0x16xf32'), /^too-little-work: .*empty/],
     ['shapes that contradict', matmul('', '8x4xf32', '5x16xf32'), /contradict/],
     ['an own compilation_info', matmul('{compilation_info = #x.y<z = [1]>}'), /already has compilation_info/],
-    ['an own lowering_config', matmul('{lowering_config = #x.y<z = [1]>}'), /already has lowering_config/],
+    [
+      'an own lowering_config',
+      matmul('{lowering_config = #x.y<z = [1]>}'),
+      /^own-configuration: already has lowering_config/,
+    ],
     ['a hint for data tiling', matmul('{iree.opt.data_tiling}'), /already has iree.opt.data_tiling/],
     ['an encoding', matmul('', '8x4xf32, #e'), /encoding/],
     [
@@ -96,14 +104,31 @@ describe('skipped operations have a reason', () => {
     [
       'unsigned integers',
       matmul('{cast = #linalg.type_fn<cast_unsigned>}', '8x4xi8', '4x16xi8', '8x16xi32'),
-      /unsigned/,
+      /^type-unsupported: unsigned/,
     ],
-    ['packed operands', named('mmt4d', '2x4x8x1xf32', '3x4x16x1xf32', '2x3x8x16xf32'), /packed operands/],
-    ['a convolution', named('conv_2d', '9x9xf32', '2x2xf32', '8x8xf32'), /convolutions/],
+    [
+      'packed operands',
+      named('mmt4d', '2x4x8x1xf32', '3x4x16x1xf32', '2x3x8x16xf32'),
+      /^layout-unsupported: packed operands/,
+    ],
+    [
+      'a convolution',
+      named('conv_2d', '9x9xf32', '2x2xf32', '8x8xf32'),
+      /^operation-unsupported: convolutions/,
+    ],
     [
       'a front end',
       '%r = torch.aten.mm %x, %y : !torch.vtensor<[8,4],f32>, !torch.vtensor<[4,16],f32> -> !torch.vtensor<[8,16],f32>',
       /dialect/,
+    ],
+    [
+      'a sum over a dimension of one operand alone',
+      generic(
+        'affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n)>, affine_map<(m, n, k) -> (m, n)>',
+        '"parallel", "parallel", "reduction"',
+        ['8x4xf32', '8xf32', '8x8xf32'],
+      ),
+      /^form-unsupported: /,
     ],
     [
       'a convolution-like map',

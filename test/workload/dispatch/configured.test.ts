@@ -116,18 +116,17 @@ test('the same levels give the same text', () => {
   expect(withLevels(text, found, ({ levels }) => levels)).toBe(text);
 });
 
+const tiles = (distribution: readonly number[], vector: readonly number[]): DispatchTileConfiguration => ({
+  ...{ version: 1, kind: 'dispatch-tile', distribution, vector },
+});
+
 const PLACE = { executable: 'main_dispatch_0', digest: '0123456789abcdef', bytes: 1 };
 
 test('tiles of a dispatch are those of all of its operations', () => {
   const work = dispatchWork(softmax(), PLACE) as DispatchWork;
   expect(work.name).toBe('softmax_6x1500x1500xf32');
   expect(isDispatchWork(JSON.parse(JSON.stringify(work)) as object)).toBe(true);
-  const configuration = {
-    version: 1,
-    kind: 'dispatch-tile',
-    distribution: [1, 60, 0],
-    vector: [1, 4, 60],
-  } as const;
+  const configuration = tiles([1, 60, 0], [1, 4, 60]);
   const text = reconfigured(softmax(), work, configuration)!;
   expect(text.match(/(?<=lowering_config<)[^>]*/g)).toEqual([
     'vector_common_parallel = [1, 4]',
@@ -143,16 +142,11 @@ test('tiles of a dispatch are those of all of its operations', () => {
 
 test('an attention never gets tiles along the elements of a key', () => {
   const work = dispatchWork(ATTENTION, PLACE) as DispatchWork;
-  const tiles = (multiplied: number): DispatchTileConfiguration => ({
-    version: 1,
-    kind: 'dispatch-tile',
-    distribution: [1, 64, 64, 0, 0],
-    vector: [1, 8, 64, 8, multiplied],
-  });
+  const along = (multiplied: number) => tiles([1, 64, 64, 0, 0], [1, 8, 64, 8, multiplied]);
   // Here the keys are dimension 3, and the elements of a key dimension 4.
-  expect(reconfigured(ATTENTION, work, tiles(64))).toContain('vector_reduction = [0, 0, 0, 8, 64]');
-  expect(reconfigured(ATTENTION, work, tiles(0))).not.toBeNull();
-  expect(reconfigured(ATTENTION, work, tiles(8))).toBeNull();
+  expect(reconfigured(ATTENTION, work, along(64))).toContain('vector_reduction = [0, 0, 0, 8, 64]');
+  expect(reconfigured(ATTENTION, work, along(0))).not.toBeNull();
+  expect(reconfigured(ATTENTION, work, along(8))).toBeNull();
 });
 
 test('a dispatch with little work is skipped', () => {
@@ -177,12 +171,7 @@ test('the key of a dynamic dispatch has the sizes at which its program is run', 
   const work = dispatchAtSizes(open, { m: [1, 128], batch: [4] }) as DispatchWork;
   expect(dispatchKey(work)).toMatch(/^dispatch \S+ in=0123456789abcdef at=1,4,128$/);
   expect(isDispatchWork(JSON.parse(JSON.stringify(work)) as object)).toBe(true);
-  const configuration = {
-    version: 1,
-    kind: 'dispatch-tile',
-    distribution: [1, 32, 0],
-    vector: [1, 4, 32],
-  } as const;
+  const configuration = tiles([1, 32, 0], [1, 4, 32]);
   expect(reconfigured(text, work, configuration)).toContain(
     'distribution = [1, 32, 0], vector_common_parallel = [1, 4, 0], vector_reduction = [0, 0, 32]',
   );
