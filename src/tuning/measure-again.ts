@@ -8,6 +8,7 @@ import type { Site } from '../site/site.ts';
 import type { Run, Store, Subject, TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import { because, type Reason } from '../system/reason.ts';
+import { countdown } from '../measure/toolchain.ts';
 import { isSelfContained, needsProgram, staticForms } from '../workload/workload.ts';
 import type { Bench } from './bench.ts';
 import { finalRace, type Race, type Standing } from './final-race.ts';
@@ -163,12 +164,10 @@ export async function verifyRecords(
   { budgetSeconds, signal }: { readonly budgetSeconds: number; readonly signal: AbortSignal },
   note: (verified: Verified) => void,
 ): Promise<Reason | null> {
-  const clock = () => performance.now() / 1000;
-  const end = clock() + budgetSeconds;
+  const secondsLeft = countdown(budgetSeconds);
   return measuringAlone({ ...surroundings, device: site.device }, budgetSeconds, signal, async (folder) => {
     for (const [i, record] of records.entries()) {
-      const secondsLeft = end - clock();
-      if (secondsLeft < LEAST_SECONDS)
+      if (secondsLeft() < LEAST_SECONDS)
         return because(
           'budget-spent',
           `the time is over: ${records.length - i} of ${records.length} records were not measured`,
@@ -177,9 +176,10 @@ export async function verifyRecords(
       if (subject === undefined || needsProgram(subject.workloadForm)) continue;
       const own = join(folder, String(i));
       const toolchain = toolchainOf(site, tools, own, surroundings.cacheDirectory, signal);
-      const until = Math.min(end, clock() + Math.max(LEAST_SECONDS, secondsLeft / (records.length - i)));
+      const share = Math.max(LEAST_SECONDS, secondsLeft() / (records.length - i));
+      const ownLeft = countdown(Math.min(secondsLeft(), share));
       const bench = realBench(toolchain, subject.workloadForm);
-      const again = await measureAgain(record, subject, bench, store, () => clock() < until);
+      const again = await measureAgain(record, subject, bench, store, () => ownLeft() > 0);
       note({ record, again });
     }
     return null;

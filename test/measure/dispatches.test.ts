@@ -1,27 +1,22 @@
 // Dispatches of programs as candidates: they compile, run on alternating weights, and wrong results are found.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rootsIn } from '../../src/input/dispatches.ts';
-import { readFlow } from '../../src/input/flow.ts';
 import { buildCandidates, type Build } from '../../src/measure/build.ts';
 import { timeCandidates } from '../../src/measure/benchmark.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../../src/measure/candidate-module.ts';
-import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
+import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, dispatchAllowance } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { STRIDED_TILES, tiles } from '../support/backend.ts';
-import { STREAMED } from '../support/dispatch-programs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
+import { streamedRoots } from './together.ts';
 
 const VECTOR = tiles([64, 0], [16, 0], [0, 4]);
 
 const guarded = (candidate: Candidate): Candidate => ({ ...candidate, isGuarded: true });
 
 describe('candidates of a dispatch', { timeout: 300_000 }, () => {
-  const folder = temporaryDirectory();
   let tools: Toolchain;
   let workloads: readonly OperationWork[];
   /** A dispatch with several buffers of weights, and its candidates: the default, a refused one, and tiles. */
@@ -29,15 +24,8 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   let build: Build;
 
   beforeAll(async () => {
-    const work = join(folder, 'work');
-    mkdirSync(work);
-    tools = await toolchain(work);
-    const [source, flow] = [join(folder, 'program.mlir'), join(folder, 'flow.mlir')];
-    writeFileSync(source, STREAMED);
-    const argv = [...tools.flags, '--compile-to=flow', source, '-o', flow];
-    const { ok, stderr } = await runTool(tools.compiler, argv, 60, tools.signal);
-    expect(ok, stderr).toBe(true);
-    workloads = [...rootsIn(readFlow(readFileSync(flow))).values()].map(({ workload }) => workload);
+    tools = await toolchain(temporaryDirectory());
+    workloads = await streamedRoots(tools);
     streamed = workloads.find(({ context }) =>
       context?.dispatch!.arguments.some(({ buffers }) => buffers > 1),
     )!;

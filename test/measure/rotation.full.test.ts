@@ -1,13 +1,11 @@
 // On a GPU that runs its commands in order, one call of a candidate reads weights from several buffers.
 // In full after a change of src/measure.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Backend } from '../../src/backend/backend.ts';
 import '../../src/backend/index.ts';
 import { vulkan } from '../../src/backend/vulkan/index.ts';
-import { rootsIn } from '../../src/input/dispatches.ts';
-import { readFlow } from '../../src/input/flow.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
 import { timeCandidates } from '../../src/measure/benchmark.ts';
@@ -15,11 +13,11 @@ import { runTool } from '../../src/measure/toolchain.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import { writesPart } from '../../src/workload/contraction/dispatch.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
-import { STREAMED } from '../support/dispatch-programs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier, isWithout } from '../support/needs.ts';
 import { outputOf } from '../support/real-tools.ts';
 import { LLVMPIPE, vulkanToolchain, whyNoVulkan } from '../support/vulkan.ts';
+import { streamedRoots } from './together.ts';
 
 const EXECUTIONS = 3;
 const BUFFERS = 4;
@@ -53,22 +51,9 @@ test.skipIf(isWithout(whyNoVulkan())).each(casesOfTier(results, 1))(
   async (_, isPart) => {
     const folder = temporaryDirectory();
     const tools = await vulkanToolchain(folder);
-    const [source, flow, hal] = ['program', 'flow', 'hal'].map((name) => join(folder, `${name}.mlir`)) as [
-      string,
-      string,
-      string,
-    ];
-    writeFileSync(source, STREAMED);
-    const compile = async (...argv: string[]) =>
-      (await runTool(tools.compiler, [...tools.flags, ...argv], 60, tools.signal)).ok;
-    expect(await compile('--compile-to=flow', source, '-o', flow)).toBe(true);
-    const found = [...rootsIn(readFlow(readFileSync(flow))).values()]
-      .map(({ workload }) => workload)
-      .find(({ context }) => context && writesPart(context.dispatch!) === isPart)!;
-    const [once, workload] = [1, BUFFERS].map((buffers) => withBuffers(found, buffers)) as [
-      OperationWork,
-      OperationWork,
-    ];
+    const roots = await streamedRoots(tools);
+    const found = roots.find(({ context }) => context && writesPart(context.dispatch!) === isPart)!;
+    const [once, workload] = [withBuffers(found, 1), withBuffers(found, BUFFERS)];
     const space = vulkan.tuning(workload).space(LLVMPIPE);
     const [configuration] = space.starts.flatMap((point) => space.configurationAt(point) ?? []);
     const own =
@@ -78,7 +63,7 @@ test.skipIf(isWithout(whyNoVulkan())).each(casesOfTier(results, 1))(
     const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'rotating');
     expect(build.refused).toEqual(new Map());
 
-    const candidates = join(folder, 'rotating.mlir');
+    const [candidates, hal] = [join(folder, 'rotating.mlir'), join(folder, 'hal.mlir')];
     const text = readFileSync(candidates, 'utf8').split('@own()')[1]!;
     const first = [...text.matchAll(/%ahead1_\d = arith\.constant (\d+)/g)].map(([, buffer]) =>
       Number(buffer),
@@ -86,7 +71,8 @@ test.skipIf(isWithout(whyNoVulkan())).each(casesOfTier(results, 1))(
     // The last execution of the first call gives the result, of the first buffer.
     expect(first).toEqual([2, 3, 0]);
     // All executions are commands of one submission.
-    expect(await compile('--compile-from=flow', '--compile-to=hal', candidates, '-o', hal)).toBe(true);
+    const argv = [...tools.flags, '--compile-from=flow', '--compile-to=hal', candidates, '-o', hal];
+    expect(await runTool(tools.compiler, argv, 60, tools.signal)).toMatchObject({ ok: true });
     const commands = readFileSync(hal, 'utf8').split('@__own_memoize_apply()')[1]!;
     expect(commands.match(/hal\.command_buffer\.create/g)).toHaveLength(1);
     expect(commands.match(/hal\.command_buffer\.dispatch</g)).toHaveLength(EXECUTIONS);

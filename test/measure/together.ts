@@ -2,12 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { rootsIn } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 import { candidateModule, type Candidate } from '../../src/measure/candidate-module.ts';
 import { NO_CONVERSION } from '../../src/measure/common-modules.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { annotated, lateAnnotations, wholeProgramFlags } from '../../src/measure/build.ts';
 import { distinctFillers, fillerDefinitions } from '../../src/workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../../src/workload/workload.ts';
+import { STREAMED } from '../support/dispatch-programs.ts';
 
 /** A workload with its candidates. Names are unique over all parts. */
 export interface Part {
@@ -69,6 +72,21 @@ export async function compileTogether(
   const stopped = await compile(fileOf('mlir'), fileOf('late.mlir'), `--compile-to=${edited.phase}`);
   writeFileSync(stopped, edited.edit(readFileSync(stopped, 'utf8')));
   return compile(stopped, fileOf('vmfb'), `--compile-from=${edited.phase}`);
+}
+
+/** The roots of the dispatches of a program that streams its weights. The files of its compile lie in the work folder. */
+export async function streamedRoots({
+  compiler,
+  flags,
+  workDirectory,
+  signal,
+}: Toolchain): Promise<OperationWork[]> {
+  const [source, flow] = ['program.mlir', 'flow.mlir'].map((name) => join(workDirectory, name));
+  writeFileSync(source!, STREAMED);
+  const argv = [...flags, '--compile-to=flow', source!, '-o', flow!];
+  const { ok, stderr } = await runTool(compiler, argv, 60, signal);
+  expect(ok, stderr).toBe(true);
+  return [...rootsIn(readFlow(readFileSync(flow!))).values()].map(({ workload }) => workload);
 }
 
 interface Edited {

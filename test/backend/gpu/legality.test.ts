@@ -41,52 +41,32 @@ test('the number of threads follows from the tiles', () => {
 });
 
 describe('wrong configurations that the compiler accepts', () => {
-  const work = matmul(512, 512, 512, F16);
+  const [f16, f32, uneven] = [matmul(512, 512, 512, F16), matmul(512, 512, 512), matmul(500, 512, 512, F16)];
+  const matvec = workload({ m: 4096, k: 4096 });
+  const large = { ...mma, workgroup: [512, 512, 0], subgroup: [2, 8, 0], subgroups: [16, 8, 0] };
+  const ofOthers = { ...sum, workgroup: [16, 0], lanes: [16, 2], subgroups: [1, 4], reduction: [0, 32] };
+  const NO_MMA = 'no matrix instruction of the GPU for these types';
+  const REMAINDER = 'a tile leaves a remainder';
   test.each<[string, OperationWork, GpuConfiguration, string | null]>([
-    ['all is well', work, mma, null],
-    ['another subgroup size', work, { ...mma, subgroupSize: 64 }, 'no subgroup size of the GPU'],
+    ['all is well', f16, mma, null],
+    ['another subgroup size', f16, { ...mma, subgroupSize: 64 }, 'no subgroup size of the GPU'],
+    ['more threads than a workgroup can have', f16, large, 'too many threads'],
     [
-      'more threads than a workgroup can have',
-      work,
-      { ...mma, workgroup: [512, 512, 0], subgroup: [2, 8, 0], subgroups: [16, 8, 0] },
-      'too many threads',
-    ],
-    [
-      'a workgroup of no whole subgroups',
-      work,
+      'no whole subgroups',
+      f16,
       { ...mma, workgroup: [96, 128, 0] },
       'a workgroup is no whole number of tiles',
     ],
-    [
-      'an instruction of another GPU',
-      work,
-      { ...mma, mma: 'MFMA_F32_16x8x16_F16' },
-      'no matrix instruction of the GPU for these types',
-    ],
-    [
-      'an instruction of other types',
-      matmul(512, 512, 512),
-      mma,
-      'no matrix instruction of the GPU for these types',
-    ],
-    ['a remainder', matmul(500, 512, 512, F16), mma, 'a tile leaves a remainder'],
-    ['a remainder that is padded', matmul(500, 512, 512, F16), { ...mma, padded: true }, null],
-    ['a remainder of threads', matmul(500, 512, 512), simt, 'a tile leaves a remainder'],
-    ['threads alone', matmul(512, 512, 512), simt, null],
-    [
-      'half a subgroup',
-      matmul(512, 512, 512),
-      { ...simt, workgroup: [32, 16, 0] },
-      'threads are no whole subgroups',
-    ],
-    ['too much shared memory', work, { ...mma, reduction: [0, 0, 32] }, 'too little shared memory'],
-    ['a shared sum', workload({ m: 4096, k: 4096 }), sum, null],
-    [
-      'lanes of other sums in a sum of many subgroups',
-      workload({ m: 4096, k: 4096 }),
-      { ...sum, workgroup: [16, 0], lanes: [16, 2], subgroups: [1, 4], reduction: [0, 32] },
-      'too many subgroups share a sum',
-    ],
+    ['an instruction of another GPU', f16, { ...mma, mma: 'MFMA_F32_16x8x16_F16' }, NO_MMA],
+    ['an instruction of other types', f32, mma, NO_MMA],
+    ['a remainder', uneven, mma, REMAINDER],
+    ['a remainder that is padded', uneven, { ...mma, padded: true }, null],
+    ['a remainder of threads', matmul(500, 512, 512), simt, REMAINDER],
+    ['threads alone', f32, simt, null],
+    ['half a subgroup', f32, { ...simt, workgroup: [32, 16, 0] }, 'threads are no whole subgroups'],
+    ['too much shared memory', f16, { ...mma, reduction: [0, 0, 32] }, 'too little shared memory'],
+    ['a shared sum', matvec, sum, null],
+    ['lanes of other sums in a sum of many subgroups', matvec, ofOthers, 'too many subgroups share a sum'],
   ])('%s', (_, own, configuration, rule) => {
     expect(why(own, configuration)).toBe(rule);
   });
