@@ -46,14 +46,13 @@ const AGAIN = 'again';
  */
 export async function raceWithDefault(
   { configuration, evidence }: TuningRecord,
-  { workloadForm }: Subject,
   bench: Bench,
   notes: SearchNotes,
   strategy: string,
   isBrief: boolean,
   isTimeLeft: () => boolean,
 ): Promise<Race | null> {
-  const sizes = staticForms(workloadForm).length;
+  const sizes = staticForms(notes.subject.workloadForm).length;
   const ratio = evidence.defaultSeconds / evidence.seconds;
   const defaultSeconds = sizes * evidence.defaultSeconds;
   const entry = { finalists: [{ configuration, ratio }], defaultSeconds, isBrief };
@@ -87,7 +86,7 @@ export async function measureAgain(
   isTimeLeft: () => boolean,
 ): Promise<Again> {
   const notes = new SearchNotes(store, subject);
-  const raced = await raceWithDefault(record, subject, bench, notes, AGAIN, false, isTimeLeft);
+  const raced = await raceWithDefault(record, bench, notes, AGAIN, false, isTimeLeft);
   const [failure] = raced?.failed ?? [];
   if (failure !== undefined) return { drift: 'failed', now: null, reason: failure.reason };
   const standing = raced?.standings[0];

@@ -14,22 +14,22 @@ import type { Rated } from './worth.ts';
 /** The view of one search on the database. Methods throw the errors of the store. */
 export class SearchNotes {
   readonly #store: Store;
-  readonly #subject: Subject;
+  readonly subject: Subject;
   /** The record before this search. */
   readonly before: TuningRecord | null;
 
   constructor(store: Store, subject: Subject) {
     this.#store = store;
-    this.#subject = subject;
+    this.subject = subject;
     this.before = recordOf(store, subject);
   }
 
   addTrials(trials: readonly Trial[]): void {
-    this.#store.addTrials(this.#subject, trials);
+    this.#store.addTrials(this.subject, trials);
   }
 
   addRuns(runs: readonly Run[]): void {
-    this.#store.addRuns(this.#subject, runs);
+    this.#store.addRuns(this.subject, runs);
   }
 
   /** Adds failures of a race as trials and marks. */
@@ -42,7 +42,7 @@ export class SearchNotes {
   markWrong(failed: readonly Failure[]): void {
     const written = writtenNow();
     this.#store.addMarks(
-      this.#subject,
+      this.subject,
       failed.flatMap(({ configuration, outcome, reason }) =>
         outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
       ),
@@ -51,7 +51,7 @@ export class SearchNotes {
 
   /** A race without configurations that a build has marked in the meantime. */
   unmarked(raced: Race): Race {
-    const isMarked = markedIn(this.#store, this.#subject);
+    const isMarked = markedIn(this.#store, this.subject);
     return { ...raced, standings: raced.standings.filter(({ configuration }) => !isMarked(configuration)) };
   }
 
@@ -60,9 +60,9 @@ export class SearchNotes {
    * @returns the record for the next build, which may be another process' better one
    */
   record(result: TuningResult, timedAgain?: { raced: Race; searched: Searched }): TuningResult {
-    this.#store.putRecord(this.#subject, { ...result, ...writtenNow() });
+    this.#store.putRecord(this.subject, { ...result, ...writtenNow() });
     if (timedAgain !== undefined) this.#recordTimedAgain(result, timedAgain.raced, timedAgain.searched);
-    return recordOf(this.#store, this.#subject) ?? result;
+    return recordOf(this.#store, this.subject) ?? result;
   }
 
   /** Earlier evidence, replaced by that from all finals of a configuration, those of this race included. */
@@ -71,7 +71,7 @@ export class SearchNotes {
     { configuration, seconds, defaultSeconds, processes, repetitions, maxError, ...last }: Standing,
     { noiseFloor }: Race,
   ): Evidence {
-    const finals = finalsOf(this.#store.runs(this.#subject), configuration);
+    const finals = finalsOf(this.#store.runs(this.subject), configuration);
     const isPooled = finals.length > processes;
     const { ratio, low, high } = isPooled ? judge(finals) : last;
     return {
@@ -101,7 +101,7 @@ export class SearchNotes {
 
   /** @param budgetSeconds of this try; a larger budget tries again */
   undecided(reason: string, budgetSeconds: number): void {
-    this.#store.noteUndecided(this.#subject, reason, budgetSeconds);
+    this.#store.noteUndecided(this.subject, reason, budgetSeconds);
   }
 }
 

@@ -135,9 +135,9 @@ export class WorkloadSearch {
     if (alike === null) return null;
     this.#alike = null;
     const begun = this.#job.clock();
-    const [{ subject }, bench, notes] = [this.#job, this.#bench, this.#notes];
+    const notes = this.#notes;
     this.#report('finals');
-    const raced = await raceWithDefault(alike, subject, bench, notes, VERIFICATION, true, isTimeLeft);
+    const raced = await raceWithDefault(alike, this.#bench, notes, VERIFICATION, true, isTimeLeft);
     this.#tuningSeconds += this.#job.clock() - begun;
     const unmarked = raced && notes.unmarked(raced);
     if (unmarked === null || winner(unmarked) === null) return null;

@@ -1,5 +1,4 @@
 // The common part of the CUDA and HIP backends.
-import type { SearchSpace } from '../../search/space.ts';
 import { isDynamic, isOperationWork, type OperationWork } from '../../workload/workload.ts';
 import {
   untuned,
@@ -9,17 +8,13 @@ import {
   type Tuning,
   type UserKnob,
 } from '../backend.ts';
-import { eitherSpace } from '../choices.ts';
-import type { Configuration } from '../configuration.ts';
 import { attentionTuning, reconfigured } from './attention.ts';
 import { SCHEMA, type GpuConfiguration } from './configuration.ts';
 import { describeDevice, meter } from './device.ts';
-import { mmaSpace, simtSpace, type Traits } from './fused-space.ts';
-import type { Problem } from './legality.ts';
 import { COMPARISON_FLAGS, gpuRendering, gpuTuning, hardwareOf } from './parts.ts';
 import { rendered } from './render.ts';
 import { rolesOf } from './roles.ts';
-import { sumSpace } from './sum-space.ts';
+import { gpuSpace, type Traits } from './space.ts';
 import { fusedFamily, USER_KNOBS } from './user-space.ts';
 
 interface Own
@@ -68,13 +63,4 @@ function contractionTuning(workload: OperationWork, traits: Traits): Tuning {
     const problem = { workload, roles, target };
     return { space: () => gpuSpace(problem, traits), userFamily: () => fusedFamily(problem, traits) };
   });
-}
-
-/** The search space. All its configurations compile and compute the right result. Pure. */
-function gpuSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> {
-  const sums = sumSpace(problem);
-  // Kernels without matrix instructions are several times slower on GPUs with them.
-  return sums === null
-    ? (mmaSpace(problem, traits) ?? simtSpace(problem))
-    : eitherSpace(sums, simtSpace(problem));
 }

@@ -6,9 +6,9 @@ import type { Configuration, OwnConfiguration } from '../configuration.ts';
 import { isOfSchema, type Schema } from '../schema.ts';
 import { powers } from '../tiles.ts';
 import { SCHEMA, stepOf, type MmaTileConfiguration, type SimtTileConfiguration } from './configuration.ts';
-import type { Traits } from './fused-space.ts';
 import { legal, usableMmas, type Problem } from './legality.ts';
 import { matmulLevel, stepsOf, type Shaped } from './roles.ts';
+import type { Traits } from './space.ts';
 import type { Mma } from './target.ts';
 
 /** The user's knobs of every GPU backend. With matrix instructions, `threads_m` counts subgroups. */

@@ -46,7 +46,7 @@ function contractionTuning(workload: OperationWork): Tuning {
 }
 
 /** The search space. All its configurations compile and compute the right result. Pure. */
-export function vulkanSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
+function vulkanSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
   const tiles = tileSpace(workload, target);
   // The compiler's own defaults use shared memory on GPUs with matrix instructions only.
   if (target.mma.length === 0) return tiles;

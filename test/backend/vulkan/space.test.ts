@@ -2,17 +2,17 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadBackend } from '../../../src/backend/index.ts';
 import { SCHEMA, type VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
-import { vulkan, vulkanSpace } from '../../../src/backend/vulkan/index.ts';
+import { vulkan } from '../../../src/backend/vulkan/index.ts';
 import { rendered } from '../../../src/backend/vulkan/render.ts';
 import { drawn } from '../drawn.ts';
 import { SHAPES } from '../gpu/shapes.ts';
-import { gpuTarget } from '../gpu/targets.ts';
+import { gpuOptions } from '../gpu/targets.ts';
 
 beforeAll(() => loadBackend('vulkan-spirv'));
 
 const kindsOf = (target: string, shape: string) => {
   const workload = SHAPES[shape]!;
-  const space = vulkanSpace(workload, gpuTarget(target));
+  const space = vulkan.tuning(workload).space(gpuOptions(target));
   const found = drawn(space, workload.dimensions.length, 2000);
   const kinds = [...new Set(found.map(({ kind }) => kind))].sort();
   expect(vulkan.tuning(workload).families({ wholeProgram: false })).toEqual(expect.arrayContaining(kinds));
@@ -35,7 +35,7 @@ describe('every configuration can be stored, and leads back to its point', () =>
 
 test('configurations of all pipelines have the same columns', () => {
   const workload = SHAPES['matmul f32']!;
-  const space = vulkanSpace(workload, gpuTarget('ampere'));
+  const space = vulkan.tuning(workload).space(gpuOptions('ampere'));
   const columns = space.starts.map((point) => {
     const configuration = space.configurationAt(point) as VulkanConfiguration;
     return Object.keys(SCHEMA.columns(workload, configuration)).join();

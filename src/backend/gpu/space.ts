@@ -1,9 +1,10 @@
-// The spaces of `TileAndFuse`: each subgroup computes a tile with matrix instructions, or each thread without them.
+// The spaces of contractions on CUDA and HIP. In `TileAndFuse` each subgroup computes a tile with matrix instructions, or each thread without
+// them. In `VectorDistribute` threads share the sums of a product with a vector.
 import type { SearchSpace } from '../../search/space.ts';
-import { spaceOfChoices } from '../choices.ts';
+import { eitherSpace, spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import type { MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
-import { legal, usableMmas, type Problem } from './legality.ts';
+import type { MmaTileConfiguration, SharedSumConfiguration, SimtTileConfiguration } from './configuration.ts';
+import { illegality, legal, usableMmas, type Problem } from './legality.ts';
 import { byRole, levelOf, sidesOf, stepsOf, type Along, type OfEachSide } from './roles.ts';
 import { ascending } from '../../workload/sizes.ts';
 import { divisors, powers } from '../tiles.ts';
@@ -17,6 +18,15 @@ export interface Traits {
   readonly wavesPerEu: readonly number[];
   /** Bank padding of rows in shared memory: 0 or 1. */
   readonly bankPadding: readonly number[];
+}
+
+/** The search space. All its configurations compile and compute the right result. Pure. */
+export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> {
+  const sums = sumSpace(problem);
+  // Kernels without matrix instructions are several times slower on GPUs with them.
+  return sums === null
+    ? (mmaSpace(problem, traits) ?? simtSpace(problem))
+    : eitherSpace(sums, simtSpace(problem));
 }
 
 /** Value of `wavesPerEu` for the compiler's choice. */
@@ -43,7 +53,7 @@ const MMA_RECIPES: readonly {
 const MOST_STARTED = 2;
 
 /** The space of configurations with matrix instructions; null if no instruction fits. Pure. */
-export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> | null {
+function mmaSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> | null {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;
   const { row, column, outer, depth } = roles;
@@ -131,7 +141,7 @@ const VECTOR_RECIPES: typeof SIMT_RECIPES = [
 ];
 
 /** The space of configurations without matrix instructions. Pure. */
-export function simtSpace(problem: Problem): SearchSpace<Configuration> {
+function simtSpace(problem: Problem): SearchSpace<Configuration> {
   const { workload, roles, target } = problem;
   const size = (role: Along) => workload.dimensions[roles[role]]?.size ?? 1;
   const isVector = Math.min(size('row'), size('column')) === 1;
@@ -185,6 +195,67 @@ export function simtSpace(problem: Problem): SearchSpace<Configuration> {
         padded: false,
         igemm: roles.igemm,
       });
+    },
+  });
+}
+
+/** Starts of `sumSpace`. */
+const SUM_STARTS = [
+  { lanes: 1, subgroups: 4, 'subgroups.depth': 1, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
+  { lanes: 1, subgroups: 1, 'subgroups.depth': 4, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
+  { lanes: 1, subgroups: 4, 'subgroups.depth': 1, thread: 1, 'thread.depth': 8, 'repeat.depth': 1 },
+  { lanes: 1, subgroups: 1, 'subgroups.depth': 8, thread: 2, 'thread.depth': 4, 'repeat.depth': 1 },
+  { lanes: 32, subgroups: 4, 'subgroups.depth': 1, thread: 1, 'thread.depth': 8, 'repeat.depth': 1 },
+  { lanes: 4, subgroups: 1, 'subgroups.depth': 8, thread: 4, 'thread.depth': 4, 'repeat.depth': 1 },
+  { lanes: 1, subgroups: 1, 'subgroups.depth': 1, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
+];
+
+/** The space of configurations with shared sums; null unless the workload is a product with a vector. Pure. */
+function sumSpace(problem: Problem): SearchSpace<Configuration> | null {
+  const { workload, roles, target } = problem;
+  const { dimensions } = workload;
+  const { row, column, depth } = roles;
+  const size = (d: number) => (d < 0 ? 1 : dimensions[d]!.size);
+  if (roles.igemm || Math.min(size(row), size(column)) > 1) return null;
+  // The dimension of the result with more than one element.
+  const long = size(row) > size(column) ? row : column;
+  const [subgroupSize] = target.subgroupSizes;
+  const along = (own: number, summed: number) =>
+    dimensions.map((_, d) => (d === long ? own : d === depth ? summed : 1));
+  return spaceOfChoices({
+    kind: 'shared-sum',
+    knobs: {
+      lanes: { values: powers(Math.min(32, size(long))), of: ({ lanes }) => lanes[long] ?? 1 },
+      subgroups: { values: powers(8), of: ({ subgroups }) => subgroups[long] ?? 1 },
+      'subgroups.depth': { values: powers(16), of: ({ subgroups }) => subgroups[depth]! },
+      thread: { values: powers(8), of: ({ thread }) => thread[long] ?? 1, isInner: true },
+      'thread.depth': { values: powers(8), of: ({ thread }) => thread[depth]!, isInner: true },
+      'repeat.depth': {
+        values: powers(4),
+        of: ({ reduction, lanes, subgroups, thread }) =>
+          reduction[depth]! / (lanes[depth]! * subgroups[depth]! * thread[depth]!),
+      },
+    },
+    starts: SUM_STARTS,
+    at(choice) {
+      const { lanes, subgroups, thread } = choice;
+      const summed = subgroupSize! / lanes;
+      const configuration: SharedSumConfiguration = {
+        version: 1,
+        kind: 'shared-sum',
+        subgroupSize: subgroupSize!,
+        workgroup: dimensions.map(({ kind }, d) =>
+          kind === 'k' ? 0 : d === long ? lanes * subgroups * thread : 1,
+        ),
+        reduction: stepsOf(
+          problem,
+          summed * choice['subgroups.depth'] * choice['thread.depth'] * choice['repeat.depth'],
+        ),
+        thread: along(thread, choice['thread.depth']),
+        lanes: along(lanes, summed),
+        subgroups: along(subgroups, choice['subgroups.depth']),
+      };
+      return illegality(problem, configuration) ?? configuration;
     },
   });
 }
