@@ -1,10 +1,10 @@
 // Tiles of packed operations: the measured code is the code in a program.
-// In full after a change of src/backend/llvm-cpu/packed-configurations.ts, src/backend/llvm-cpu/render.ts.
+// In full after a change of src/backend/llvm-cpu/packed.ts, src/backend/llvm-cpu/render.ts.
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { findPackedForm } from '../../src/backend/llvm-cpu/packed-configurations.ts';
+import { findPackedForm, packedParts } from '../../src/backend/llvm-cpu/packed.ts';
 import { directiveOf } from '../../src/backend/index.ts';
 import { preprocessingFlags, preprocessingSpec } from '../../src/spec/preprocessing.ts';
 import { tuningSpec, tuningSpecFlags } from '../../src/spec/tuning.ts';
@@ -17,7 +17,6 @@ import {
   type DataTileConfiguration,
 } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { packedParts } from '../../src/backend/llvm-cpu/packed-rules.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';

@@ -13,8 +13,7 @@ import {
 } from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
 import { tileFeatures } from './features.ts';
-import { packedFollowUps } from './packed-configurations.ts';
-import { hasPackedTiles, packedRules, withPackedTiles } from './packed-rules.ts';
+import { hasPackedTiles, packedFollowUps, packedRules, withPackedTiles } from './packed.ts';
 import { directive, landedOn, reconfigured } from './render.ts';
 import { illegalValues } from './tile-knobs.ts';
 import { llvmCpuSpace } from './tile-space.ts';

@@ -21,7 +21,7 @@ import type {
   WindowTileConfiguration,
 } from './configuration.ts';
 import { DATA_TILING_HINT } from './data-tiling.ts';
-import { packedOperations, packedParts } from './packed-rules.ts';
+import { packedOperations, packedParts } from './packed.ts';
 
 type Tiles = TileConfiguration | WindowTileConfiguration;
 

@@ -4,7 +4,7 @@ import type { Configuration, OwnConfiguration } from '../../../src/backend/confi
 import { DATA_TILE_CONFIGURATION } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { llvmCpu } from '../../../src/backend/llvm-cpu/index.ts';
 import { illegality } from '../../../src/backend/llvm-cpu/legality.ts';
-import { findPackedForm, packedConfigurations } from '../../../src/backend/llvm-cpu/packed-configurations.ts';
+import { findPackedForm, packedConfigurations } from '../../../src/backend/llvm-cpu/packed.ts';
 import { buildCandidates, textAfter } from '../../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../../src/measure/candidate-module.ts';
 import type { SearchSpace } from '../../../src/search/space.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
 import type { Measured } from '../../../src/backend/backend.ts';
-import { packedFollowUps } from '../../../src/backend/llvm-cpu/packed-configurations.ts';
+import { packedFollowUps } from '../../../src/backend/llvm-cpu/packed.ts';
 import { textAfter } from '../../../src/measure/build.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { temporaryDirectory } from '../../support/folders.ts';

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import { configurationKey, isConfiguration } from '../../../src/backend/index.ts';
 import type { PackedForm } from '../../../src/backend/llvm-cpu/configuration.ts';
-import {
-  packedConfigurations,
-  packedFormOf,
-  packedShapes,
-} from '../../../src/backend/llvm-cpu/packed-configurations.ts';
+import { packedConfigurations, packedFormOf, packedShapes } from '../../../src/backend/llvm-cpu/packed.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
 test('candidates are distinct, valid in a database, and have work for every thread', () => {
