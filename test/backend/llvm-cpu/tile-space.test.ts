@@ -7,7 +7,7 @@ import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { drawn, startsOf } from '../drawn.ts';
 import { WIDE } from '../../support/backend.ts';
-import { matmul } from '../../support/workloads.ts';
+import { matmul, workload } from '../../support/workloads.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 
 const options = { ...WIDE, wholeProgram: true };
@@ -127,36 +127,22 @@ describe('the llvm-cpu space', () => {
   );
 
   test('first tries tiles of one row for a single row', () => {
-    const dimensions = [
-      { kind: 'n', size: 1024 },
-      { kind: 'k', size: 576 },
-    ] as const;
-    const vecmat: OperationWork = {
-      ...matmul(1, 1024, 576),
-      dimensions,
-      lhs: { elementType: 'f32', dimensions: [1] },
-      rhs: { elementType: 'f32', dimensions: [1, 0] },
-      accumulator: { elementType: 'f32', dimensions: [0] },
-    };
-    const firstOf = (workload: OperationWork) =>
-      startsOf(llvmCpuSpace(workload, { ...options, nativeVectorBytes: 32 }), 'tile')[0]!;
-    expect(firstOf(vecmat)).toMatchObject({
+    const spaceOf = (work: OperationWork) => llvmCpuSpace(work, { ...options, nativeVectorBytes: 32 });
+    const firstOf = (work: OperationWork) => startsOf(spaceOf(work), 'tile')[0]!;
+    expect(firstOf(workload({ n: 1024, k: 576 }))).toMatchObject({
       distribution: [1024, 0],
       // A few rows of the matrix at a time, with a long contiguous read of each.
       cacheReduction: [0, 8],
       vectorCommonParallel: [32, 0],
     });
     // All workgroups have as many columns: 2048 of them would leave one with half as many.
-    const uneven: OperationWork = { ...vecmat, dimensions: [{ kind: 'n', size: 3072 }, dimensions[1]] };
+    const uneven = workload({ n: 3072, k: 576 });
     expect(firstOf(uneven)).toMatchObject({ distribution: [1024, 0] });
-    const space = llvmCpuSpace(uneven, { ...options, nativeVectorBytes: 32 });
+    const space = spaceOf(uneven);
     const whole = { ...firstOf(uneven), distribution: [3072, 0] };
     expect(space.configurationAt(pointOf(space, whole)!)).not.toBeNull();
     // The compiler would unroll the fused operation for all of them.
-    const fused = llvmCpuSpace(
-      { ...uneven, context: { digest: '0123456789abcdef' } },
-      { ...options, nativeVectorBytes: 32 },
-    );
+    const fused = spaceOf({ ...uneven, context: { digest: '0123456789abcdef' } });
     expect(fused.configurationAt(pointOf(fused, whole)!)).toBeNull();
   });
 

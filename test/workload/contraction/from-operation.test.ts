@@ -21,23 +21,24 @@ const named = (operation: string, lhs: string, rhs: string, out: string) =>
 const matmul = (attributes: string, lhs = '8x4xf32', rhs = '4x16xf32', out = '8x16xf32') =>
   named(`matmul ${attributes}`, lhs, rhs, out);
 const batchMatmul = named('batch_matmul', '2x8x4xf32', '2x4x16xf32', '2x8x16xf32');
-const generic = (maps: string, iterators: string, types: [string, string, string]) =>
-  `%r = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]}
+/** @param kinds of the loops: `p` for parallel, `r` for reduction */
+function generic(loops: string, kinds: string, maps: readonly string[], types: readonly string[]): string {
+  const all = maps.map((map) => `affine_map<(${loops}) -> (${map})>`).join(', ');
+  const iterators = Array.from(kinds, (kind) => (kind === 'p' ? '"parallel"' : '"reduction"')).join(', ');
+  return `%r = linalg.generic {indexing_maps = [${all}], iterator_types = [${iterators}]}
     ins(%x, %y : tensor<${types[0]}>, tensor<${types[1]}>) outs(%z : tensor<${types[2]}>) {
   ^bb0(%p: f32, %q: f32, %s: f32):
     %t = arith.mulf %p, %q : f32
     %u = arith.addf %s, %t : f32
     linalg.yield %u : f32
   } -> tensor<${types[2]}>`;
+}
 
 describe('canonical workloads', () => {
-  const permuted = generic(
-    'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
-    '"reduction", "parallel", "parallel"',
-    ['8x4xf32', '4x16xf32', '8x16xf32'],
-  );
+  const permuted = generic('k, n, m', 'rpp', ['m, k', 'k, n', 'm, n'], ['8x4xf32', '4x16xf32', '8x16xf32']);
+  const five = ['2x3x5x7xf32', '7x5x4xf32', '2x3x4xf32'];
   test.each<[string, string, string]>([
-    ['a matmul', matmul(''), 'contraction m=8 n=16 k=4 f32,f32->f32 mk,kn->mn'],
+    ['a matmul', matmul(''), 'm=8 n=16 k=4 f32,f32->f32 mk,kn->mn'],
     [
       'a matmul with a transposed rhs',
       matmul(
@@ -45,32 +46,20 @@ describe('canonical workloads', () => {
         '8x4xf32',
         '16x4xf32',
       ),
-      'contraction m=8 n=16 k=4 f32,f32->f32 mk,nk->mn',
+      'm=8 n=16 k=4 f32,f32->f32 mk,nk->mn',
     ],
-    [
-      'mixed precision',
-      matmul('', '8x4xbf16', '4x16xbf16'),
-      'contraction m=8 n=16 k=4 bf16,bf16->f32 mk,kn->mn',
-    ],
-    ['a batched matmul', batchMatmul, 'contraction b=2 m=8 n=16 k=4 f32,f32->f32 bmk,bkn->bmn'],
-    ['a matvec', named('matvec', '8x4xf32', '4xf32', '8xf32'), 'contraction m=8 k=4 f32,f32->f32 mk,k->m'],
-    ['a vecmat', named('vecmat', '4xf32', '4x16xf32', '16xf32'), 'contraction n=16 k=4 f32,f32->f32 k,kn->n'],
-    [
-      'a generic with its loops in another order',
-      permuted,
-      'contraction m=8 n=16 k=4 f32,f32->f32 mk,kn->mn',
-    ],
+    ['mixed precision', matmul('', '8x4xbf16', '4x16xbf16'), 'm=8 n=16 k=4 bf16,bf16->f32 mk,kn->mn'],
+    ['a batched matmul', batchMatmul, 'b=2 m=8 n=16 k=4 f32,f32->f32 bmk,bkn->bmn'],
+    ['a matvec', named('matvec', '8x4xf32', '4xf32', '8xf32'), 'm=8 k=4 f32,f32->f32 mk,k->m'],
+    ['a vecmat', named('vecmat', '4xf32', '4x16xf32', '16xf32'), 'n=16 k=4 f32,f32->f32 k,kn->n'],
+    ['a generic with its loops in another order', permuted, 'm=8 n=16 k=4 f32,f32->f32 mk,kn->mn'],
     [
       'two m and two k dimensions',
-      generic(
-        'affine_map<(a, b, c, d, e) -> (a, b, d, e)>, affine_map<(a, b, c, d, e) -> (e, d, c)>, affine_map<(a, b, c, d, e) -> (a, b, c)>',
-        '"parallel", "parallel", "parallel", "reduction", "reduction"',
-        ['2x3x5x7xf32', '7x5x4xf32', '2x3x4xf32'],
-      ),
-      'contraction m0=2 m1=3 n=4 k0=5 k1=7 f32,f32->f32 m0m1k0k1,k1k0n->m0m1n',
+      generic('a, b, c, d, e', 'ppprr', ['a, b, d, e', 'e, d, c', 'a, b, c'], five),
+      'm0=2 m1=3 n=4 k0=5 k1=7 f32,f32->f32 m0m1k0k1,k1k0n->m0m1n',
     ],
   ])('%s', (_, operation, key) => {
-    expect(of(operation).key).toBe(key);
+    expect(of(operation).key).toBe(`contraction ${key}`);
   });
 
   test('have the dimension of each loop, reductions innermost', () => {
@@ -123,20 +112,12 @@ describe('skipped operations have a reason', () => {
     ],
     [
       'a sum over a dimension of one operand alone',
-      generic(
-        'affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n)>, affine_map<(m, n, k) -> (m, n)>',
-        '"parallel", "parallel", "reduction"',
-        ['8x4xf32', '8xf32', '8x8xf32'],
-      ),
+      generic('m, n, k', 'ppr', ['m, k', 'n', 'm, n'], ['8x4xf32', '8xf32', '8x8xf32']),
       /^form-unsupported: /,
     ],
     [
       'a convolution-like map',
-      generic(
-        'affine_map<(a, b, c) -> (a + c)>, affine_map<(a, b, c) -> (c, b)>, affine_map<(a, b, c) -> (a, b)>',
-        '"parallel", "parallel", "reduction"',
-        ['11xf32', '4x16xf32', '8x16xf32'],
-      ),
+      generic('a, b, c', 'ppr', ['a + c', 'c, b', 'a, b'], ['11xf32', '4x16xf32', '8x16xf32']),
       /not a plain permutation/,
     ],
   ])('%s', (_, operation, reason) => {
