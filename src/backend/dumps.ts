@@ -1,5 +1,6 @@
 // The compiler's dumps of configured executables: operations and their configurations.
 import { parse, symbolsOf, type Type } from 'mlir-parser-ts';
+import { mapsIn } from '../workload/dispatch/configured.ts';
 import { sizesBefore } from '../workload/tensor.ts';
 import { generatedForm, matchKey } from '../workload/workload.ts';
 
@@ -101,13 +102,8 @@ function generics(text: string): Found[] {
   return [...text.matchAll(statement)].flatMap(([, maps, iterators, inputs, outputs, lowering]) => {
     const types = [inputs!, outputs!].flatMap((list) => list.match(/(?:tensor|memref)<[^>]*>/g) ?? []);
     if (types.length <= 3) return [];
-    const results = [...maps!.matchAll(/affine_map<\(([^)]*)\) -> \(([^)]*)\)>/g)].map(([, names, own]) =>
-      own!.split(', ').map((result) => {
-        const loop = names!.split(', ').indexOf(result);
-        return loop < 0 ? null : loop;
-      }),
-    );
-    const loops = loopsOf(results, types.map(shapeOf), iterators!.match(/\w+/g) ?? []);
+    const accesses = mapsIn(maps!).map(({ access }) => access);
+    const loops = loopsOf(accesses, types.map(shapeOf), iterators!.match(/\w+/g) ?? []);
     return { name: 'linalg.generic', types, loops, key: null, lowering: lowering! };
   });
 }

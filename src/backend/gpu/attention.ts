@@ -1,13 +1,12 @@
 // Attentions with matrix instructions: how many rows of queries, columns of values and keys a workgroup has at once, and how many
 // subgroups share the rows. No other whole dispatches are tuned.
 import { EMPTY_SPACE, type SearchSpace } from '../../search/space.ts';
-import { readConfigured } from '../../workload/dispatch/configured.ts';
 import {
   multipliedAlong,
   type DispatchWork,
   type MatrixInstructions,
 } from '../../workload/dispatch/dispatch-work.ts';
-import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
+import { readShapedLike } from '../../workload/dispatch/from-configured.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import { untuned, type Tuning } from '../backend.ts';
 import { spaceOfChoices } from '../choices.ts';
@@ -141,8 +140,8 @@ export function reconfigured(
   configuration: OwnConfiguration,
 ): string | null {
   if (configuration.kind !== 'attention-tile') return null;
-  const found = readConfigured(text);
-  if (found === null || !isShapedLike(found, workload)) return null;
+  const found = readShapedLike(text, workload);
+  if (found === null) return null;
   const { workgroup, reduction, subgroups, subgroupSize } = configuration;
   const list = (numbers: readonly number[]) => `[${numbers.join(', ')}]`;
   const { start, end } = found.parts[found.root]!;

@@ -1,13 +1,8 @@
 // Configurations as MLIR attributes. The syntax differs between releases of the compiler.
 import { isBefore, type Release } from '../../compiler/release.ts';
-import {
-  readConfigured,
-  withLevels,
-  type ConfiguredPart,
-  type Levels,
-} from '../../workload/dispatch/configured.ts';
+import { withLevels, type ConfiguredPart, type Levels } from '../../workload/dispatch/configured.ts';
 import { multipliedAlong, type DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
-import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
+import { readShapedLike } from '../../workload/dispatch/from-configured.ts';
 import type { MatchedForm, OperationWork } from '../../workload/workload.ts';
 import type { Directive } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
@@ -132,10 +127,8 @@ export function reconfigured(
   if (configuration.kind !== 'dispatch-tile') return null;
   // The results would be wrong, even if a record says otherwise.
   if (isInSteps(workload, configuration)) return null;
-  const found = readConfigured(text);
-  return found === null || !isShapedLike(found, workload)
-    ? null
-    : withLevels(text, found, (part) => levelsOf(part, configuration));
+  const found = readShapedLike(text, workload);
+  return found && withLevels(text, found, (part) => levelsOf(part, configuration));
 }
 
 /** Whether the product of queries and keys has steps: the compiler then computes wrong weights from partial products. */

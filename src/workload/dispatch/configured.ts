@@ -246,12 +246,7 @@ function nestOf(
       windows: Object.fromEntries(window.map((size, i) => [rank + i, size])),
     };
   }
-  const maps = [...line.matchAll(/affine_map<\(([^)]*)\) -> \(([^)]*)\)>/g)].map(([, names, results]) => {
-    const loops = names!.split(', ');
-    const along = results === '' ? [] : results!.split(', ');
-    const access = along.map((one) => (loops.includes(one) ? loops.indexOf(one) : null));
-    return { rank: loops.length, access };
-  });
+  const maps = mapsIn(line);
   if (maps.length !== inputs.length + outputs.length) return null;
   const accesses = maps.map(({ access }) => access);
   if (name === 'linalg.generic') {
@@ -271,6 +266,15 @@ function nestOf(
   }
   return null;
 }
+
+/** The affine maps in a text: the number of loops, and the access of each. */
+export const mapsIn = (text: string): { readonly rank: number; readonly access: Access }[] =>
+  [...text.matchAll(/affine_map<\(([^)]*)\) -> \(([^)]*)\)>/g)].map(([, names, results]) => {
+    const loops = names!.split(', ');
+    const along = results === '' ? [] : results!.split(', ');
+    const access = along.map((one) => (loops.includes(one) ? loops.indexOf(one) : null));
+    return { rank: loops.length, access };
+  });
 
 /** Groups the loops over the same data: a producer with its consumers, and consumers of one value. */
 function dimensionsOf(lines: readonly Line[], root: number) {

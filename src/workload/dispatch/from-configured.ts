@@ -59,7 +59,7 @@ const skip = (text: string): Reason => because('dispatch-unsupported', text);
 /** The fields that decide the tiles. */
 type Shape = Omit<DispatchWork, 'digest' | 'bytes' | 'name'>;
 
-export function shapeOf({ sizes, parts, root, ...own }: ConfiguredDispatch): Shape {
+function shapeOf({ sizes, parts, root, ...own }: ConfiguredDispatch): Shape {
   const { pipeline, elementType, lane, matrix } = own;
   const { loops, reduced } = parts[root]!;
   const isReduced = (d: number) => reduced.some((loop) => loops[loop] === d);
@@ -75,9 +75,11 @@ export function shapeOf({ sizes, parts, root, ...own }: ConfiguredDispatch): Sha
   };
 }
 
-/** Whether tiles of a workload fit a configured dispatch. */
-export const isShapedLike = (configured: ConfiguredDispatch, work: DispatchWork): boolean =>
-  tilingOf(shapeOf(configured)) === tilingOf(work);
+/** Reads a configured executable; null if tiles of a workload do not fit it. */
+export function readShapedLike(text: string, work: DispatchWork): ConfiguredDispatch | null {
+  const configured = readConfigured(text);
+  return configured !== null && tilingOf(shapeOf(configured)) === tilingOf(work) ? configured : null;
+}
 
 const tilingOf = ({ pipeline, dimensions, parts, matrix }: Shape): string => {
   const sizes = dimensions.map((one) => (one.sizes === undefined ? one : { kind: one.kind }));
