@@ -3,7 +3,7 @@
 // `dispatch-candidate.ts` has those that are measured in a dispatch.
 import { isFloat, isNarrowFloat } from '../element-type.ts';
 import type { CandidateFunction } from '../kind.ts';
-import { staticForms, type Contraction, type OperandForm } from './contraction.ts';
+import { extentsOf, staticForms, type Contraction, type OperandForm } from './contraction.ts';
 import {
   dispatchFillers,
   dispatchFunctionText,
@@ -70,7 +70,7 @@ export function functionText(workload: Contraction, candidate: CandidateFunction
   const own = { ...workload, accumulator: { ...workload.accumulator, elementType: resultType } };
   const { lhs, rhs } = operandsOf(workload)[form]!;
   const type = tensorType(own, own.accumulator);
-  const shape = own.accumulator.dimensions.map((d) => lhs.filled.dimensions[d]!.size);
+  const shape = extentsOf(lhs.filled, own.accumulator);
   return `${isGuarded ? guardedSignature(name) : `func.func @${name}() -> ${type}`} {
 ${load(workload, lhs)}
 ${load(workload, rhs)}
@@ -104,20 +104,17 @@ function declaration({ global, filled, form, constant }: Operand): string {
     : `util.global private mutable @${global} : !hal.buffer_view`;
 }
 
-const shapeOf = ({ form, filled }: Operand): number[] =>
-  form.dimensions.map((d) => filled.dimensions[d]!.size);
+const operandFiller = ({ form, filled }: Operand): Filler =>
+  fillerOf(form.elementType, elementsOf(extentsOf(filled, form)));
 
-const operandFiller = (operand: Operand): Filler =>
-  fillerOf(operand.form.elementType, elementsOf(shapeOf(operand)));
-
-const fill = (operand: Operand, index: number): string =>
+const fill = ({ name, global, form, filled }: Operand, index: number): string =>
   fillLines({
-    name: operand.global,
-    shape: shapeOf(operand),
-    elementType: operand.form.elementType,
+    name: global,
+    shape: extentsOf(filled, form),
+    elementType: form.elementType,
     seed: 1 + 64 * index,
-    exactBits: exactBits(operand.filled, operand.form.elementType),
-    factor: FACTORS[operand.name],
+    exactBits: exactBits(filled, form.elementType),
+    factor: FACTORS[name],
   });
 
 function store({ global, filled, form, constant }: Operand): string {
