@@ -9,7 +9,9 @@ import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
 import { tiles } from '../support/backend.ts';
 
+const SHAPE = matmul(64, 64, 64);
 const tiled = (n: number) => tiles([8, n, 0], [4, 8, 0], [0, 0, 1], true);
+const EIGHT = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
 
 test('a candidate that crashes is not run again in the second placement', async () => {
   const folder = temporaryDirectory();
@@ -21,11 +23,10 @@ test('a candidate that crashes is not run again in the second placement', async 
       *) echo x >>'${crashes}'; exit 1 ;;
     esac`,
   });
-  const screener = new Screener(tools, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
-  const { contestants, processes, failed } = await (await screener.prepare(configurations, 60)).time(60);
-  expect(failed).toEqual([{ configuration: configurations[2], outcome: 'run-error', reason: 'exit code 1' }]);
-  const others = contestants.filter(({ configuration }) => configuration !== configurations[2]);
+  const screener = new Screener(tools, SHAPE);
+  const { contestants, processes, failed } = await (await screener.prepare(EIGHT, 60)).time(60);
+  expect(failed).toEqual([{ configuration: EIGHT[2], outcome: 'run-error', reason: 'exit code 1' }]);
+  const others = contestants.filter(({ configuration }) => configuration !== EIGHT[2]);
   for (const { defaultSeconds, seconds } of processes) {
     expect(defaultSeconds).toEqual([0.01]);
     expect([...seconds.keys()]).toEqual(others.map(({ name }) => name));
@@ -49,7 +50,7 @@ test('a default that takes far longer than candidates has processes of its own, 
   const folder = temporaryDirectory();
   const log = join(folder, 'log');
   const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
-  const screener = new Screener(tools, matmul(64, 64, 64));
+  const screener = new Screener(tools, SHAPE);
   const { processes } = await (await screener.prepare([tiled(8), tiled(16)], 60)).time(60);
   expect(processesIn(log)).toEqual([
     { repetitions: 1, functions: ['stock'] },
@@ -71,8 +72,8 @@ test.each([
     const folder = temporaryDirectory();
     const log = join(folder, 'log');
     const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
-    await new Screener(tools, matmul(64, 64, 64)).prepare([tiled(8)], 60);
-    const timer = new Timer(tools, matmul(64, 64, 64));
+    await new Screener(tools, SHAPE).prepare([tiled(8)], 60);
+    const timer = new Timer(tools, SHAPE);
     timer.expect('stock', 0.1);
     timer.expect('c0', 0.01);
     for (let i = 0; i < 5; i++) {
@@ -93,9 +94,8 @@ test(
     const tools = fakeTools(folder, {
       benchmarkModule: `case "$*" in *--benchmark_filter=*c[2-7]*) echo x >>'${hangs}'; exec sleep 60 ;; esac`,
     });
-    const screener = new Screener(tools, matmul(64, 64, 64));
-    const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
-    const ready = await screener.prepare(configurations, 60, 2);
+    const screener = new Screener(tools, SHAPE);
+    const ready = await screener.prepare(EIGHT, 60, 2);
     const { processes, failed } = await ready.time(8);
     // In each of two modules the first process hangs, and then one candidate.
     expect(readFileSync(hangs, 'utf8').length).toBeLessThanOrEqual('x\n'.length * 4);
@@ -112,9 +112,8 @@ test('candidates that are far behind are timed once', async () => {
     benchmarkModule: `echo "$*" >>'${log}'
 [ -n "$again" ] || { again=1 "$0" "$@" | sed -E '${slow}'; exit; }`,
   });
-  const screener = new Screener(tools, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
-  const { processes } = await (await screener.prepare(configurations, 60)).time(60);
+  const screener = new Screener(tools, SHAPE);
+  const { processes } = await (await screener.prepare(EIGHT, 60)).time(60);
   expect(processes.map(({ seconds }) => seconds.size)).toEqual([8, 4]);
 });
 
@@ -128,8 +127,8 @@ test('on a GPU candidates first run alone: one that crashes or has another resul
     afterRun: 'case "$*" in *--function=c2*) printf 87654321 >"$output" ;; esac',
   });
   const device = { ...own.device, driver: 'cuda', gpu: { version: '', subgroup: 32, isSoftware: false } };
-  const screener = new Screener({ ...own, device }, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32].map(tiled);
+  const screener = new Screener({ ...own, device }, SHAPE);
+  const configurations = EIGHT.slice(0, 4);
   const { processes, failed } = await (await screener.prepare(configurations, 60)).time(60);
   expect(failed.map(({ configuration }) => configuration)).toEqual([configurations[0], configurations[2]]);
   expect(failed.map(({ outcome }) => outcome)).toEqual(['run-error', 'run-error']);
