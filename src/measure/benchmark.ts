@@ -1,5 +1,6 @@
 // Times functions and candidates of one module, interleaved in one process.
 import { deviceFlags, meterOf } from '../backend/index.ts';
+import { resultOr } from '../system/result-or.ts';
 import { workloadFlops, type OperationWork } from '../workload/workload.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -141,13 +142,8 @@ type BenchmarkEntry = Readonly<Record<string, unknown>>;
 export function readEntries(stdout: string): { name: string; seconds: number; entry: BenchmarkEntry }[] {
   const start = stdout.indexOf('{');
   if (start < 0) return [];
-  let entries: readonly BenchmarkEntry[];
-  try {
-    const json = JSON.parse(stdout.slice(start)) as { benchmarks?: readonly BenchmarkEntry[] };
-    entries = json.benchmarks ?? [];
-  } catch {
-    return [];
-  }
+  const parsed = () => JSON.parse(stdout.slice(start)) as { benchmarks?: readonly BenchmarkEntry[] };
+  const entries = resultOr(parsed, null)?.benchmarks ?? [];
   return entries.flatMap((entry) => {
     const { name, run_type, real_time, time_unit, error_occurred } = entry;
     const unit = SECONDS_PER_UNIT[String(time_unit)];

@@ -8,6 +8,7 @@ import type { Forest } from '../search/forest.ts';
 import type { Doubt } from '../search/likeness.ts';
 import type { SearchSpace } from '../search/space.ts';
 import { packageRoot } from '../system/package-root.ts';
+import { resultOr } from '../system/result-or.ts';
 import { inputTypeOf, isDynamic, type Workload } from '../workload/workload.ts';
 
 export interface Prior {
@@ -33,12 +34,9 @@ const loaded = new Map<string, Prior | null>();
 function readPrior(name: string): Prior | null {
   const known = loaded.get(name);
   if (known !== undefined) return known;
-  let prior: Prior | null = null;
-  try {
-    prior = JSON.parse(readFileSync(join(packageRoot, 'db/priors', `${name}.json`), 'utf8')) as Prior;
-  } catch {
-    // Without a prior a search only takes longer.
-  }
+  const path = join(packageRoot, 'db/priors', `${name}.json`);
+  // Without a prior a search only takes longer.
+  const prior = resultOr(() => JSON.parse(readFileSync(path, 'utf8')) as Prior, null);
   loaded.set(name, prior);
   return prior;
 }

@@ -6,6 +6,7 @@ import { fileIdentity, namesIn } from '../../system/files.ts';
 import { isObject } from '../../system/data.ts';
 import { memoryOf } from '../../system/memory.ts';
 import { cpuQuota } from '../../system/cpu-quota.ts';
+import { resultOr } from '../../system/result-or.ts';
 import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
 import { DEVICE_VARIABLES, isDevice, limitedBy, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
@@ -30,13 +31,9 @@ const filesIn = (folder: string): string[] =>
 
 /** The library of a manifest; none for a relative path. */
 function libraryOf(manifest: string): string[] {
-  try {
-    const value: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
-    const icd = isObject(value) && isObject(value['ICD']) ? value['ICD']['library_path'] : undefined;
-    return typeof icd === 'string' && icd.startsWith('/') ? [icd] : [];
-  } catch {
-    return [];
-  }
+  const value = resultOr(() => JSON.parse(readFileSync(manifest, 'utf8')) as unknown, null);
+  const icd = isObject(value) && isObject(value['ICD']) ? value['ICD']['library_path'] : undefined;
+  return typeof icd === 'string' && icd.startsWith('/') ? [icd] : [];
 }
 
 const NO_DEVICE =
