@@ -86,19 +86,6 @@ export const unknownRuns = (why: Reason): ProgramsRun => ({
   measured: () => NOT_MEASURED,
 });
 
-/** Runs that are prepared at the first query. */
-export function preparedRuns(prepare: () => Promise<ProgramsRun>): ProgramsRun {
-  let prepared: Promise<ProgramsRun> | null = null;
-  let runs: ProgramsRun | null = null;
-  const ready = async () => (runs = await (prepared ??= prepare()));
-  return {
-    compare: async (keys) => (await ready()).compare(keys),
-    ratio: async (keys) => (await ready()).ratio(keys),
-    slower: async (keys) => (await ready()).slower(keys),
-    measured: (keys) => runs?.measured(keys) ?? NOT_MEASURED,
-  };
-}
-
 /** Answers about the program with the configurations of some workloads. */
 interface Known {
   readonly compared: Compared[];

@@ -54,7 +54,7 @@ export interface RoundBench {
    * Runs of the program with the best configurations, for `assess`.
    * @param seconds for all runs together, about
    */
-  confirm(best: Assignment, seconds: number): ProgramsRun;
+  confirm(best: Assignment, seconds: number): Promise<ProgramsRun>;
   /** Expected seconds of a compile, until a round measures it. */
   readonly compileSeconds: number;
   /** Least seconds to confirm the best configurations, without their compile. */
@@ -234,7 +234,7 @@ export async function tuneInRounds(
   const keys = found.size === 0 && isVaried ? [...variant!.keys] : [...all.keys()];
   // More pairs of processes separate smaller gains from noise, so confirming gets all remaining time.
   const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds());
-  const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all, confirmingSeconds));
+  const assessed = keys.length === 0 ? null : await assess(keys, await bench.confirm(all, confirmingSeconds));
   return {
     rounds: rounds.count,
     found,

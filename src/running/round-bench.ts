@@ -19,7 +19,7 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { isEitherFaster } from '../program/answered.ts';
 import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
-import { preparedRuns, programRuns, unknownRuns } from '../program/runs.ts';
+import { programRuns, unknownRuns } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
@@ -304,7 +304,7 @@ export async function roundBench(
         }),
       );
     },
-    confirm(best, seconds) {
+    async confirm(best, seconds) {
       const against = (stock: readonly StockContest[]) => {
         const compileWith = (keys: readonly string[]) => compileBest(best, keys);
         const isAnswered = isSlow ? isEitherFaster : undefined;
@@ -315,12 +315,10 @@ export async function roundBench(
       const unknown = unknownRuns(tooSlow(stockSeconds.whole));
       const slowest = slowestOf(best);
       if (slowest === null) return unknown;
-      return preparedRuns(async () => {
-        const all = withConfigurations(decisions, best);
-        const builds = programBuilds(program, all, undefined, 'reference.vmfb');
-        const built = await builds.tuned([...always, ...slowest]);
-        return 'problem' in built ? unknown : against(contestsWith(built.module, slowest));
-      });
+      const all = withConfigurations(decisions, best);
+      const builds = programBuilds(program, all, undefined, 'reference.vmfb');
+      const built = await builds.tuned([...always, ...slowest]);
+      return 'problem' in built ? unknown : against(contestsWith(built.module, slowest));
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);

@@ -96,7 +96,7 @@ function machine({
         ratio: () => Promise.resolve(1),
         measured: () => NOT_MEASURED,
       };
-      return runs;
+      return Promise.resolve(runs);
     },
   };
   const options: RoundsOptions = {

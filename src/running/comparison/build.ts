@@ -1,8 +1,9 @@
 // Compiles a program for a comparison, with limits of time and memory.
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { withTrailingFlags } from '../../compiler/command.ts';
 import { runTool, type ToolResult } from '../../measure/toolchain.ts';
 import type { Explanation } from '../../report/explain.ts';
+import { readJson } from '../../system/files.ts';
 
 /** One run of a compiler. */
 export interface Build {
@@ -66,13 +67,5 @@ export async function buildTuned(compiling: Compiling, module: string): Promise<
   const explain = `${module}.json`;
   const env = { ...compiling.env, IREE_TUNED_EXPLAIN: explain };
   const built = await build({ ...compiling, env }, module);
-  return { ...built, explanation: readExplanation(explain) };
-}
-
-function readExplanation(file: string): Explanation | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Explanation;
-  } catch {
-    return null;
-  }
+  return { ...built, explanation: (readJson(explain) ?? null) as Explanation | null };
 }

@@ -18,26 +18,17 @@ import { compiling } from '../compiling.ts';
 import type { Reasons } from './variant.ts';
 
 /**
- * The operations whose form computes another result.
+ * The operations whose form computes another result: see `CommandVariant.wrongAmong`. Forms with products in tiles are checked in a module of
+ * their own, because theirs is code for the target.
  * @param program in its forms
  * @param choices for different operations
- * @returns reasons by the keys of operations; null if the forms do not compile together
- * @throws StoppedError when the signal fires
+ * @param isRefused whether halving also finds the operations whose form does not compile
+ * @returns reasons by the keys of operations
  */
-export const wrongTogether = (program: MeasuredProgram, choices: readonly FormChoice[]) =>
-  check(program, choices, false);
-
-/** The same, and the operations whose form does not compile. Takes longer, because halving finds these. */
-export const wrongAlone = async (
+export async function wrongForms(
   program: MeasuredProgram,
   choices: readonly FormChoice[],
-): Promise<Reasons> => (await check(program, choices, true)) ?? new Map();
-
-/** Forms with products in tiles are checked in a module of their own, because theirs is code for the target. */
-async function check(
-  program: MeasuredProgram,
-  choices: readonly FormChoice[],
-  isRefused: boolean,
+  isRefused = false,
 ): Promise<Reasons | null> {
   const kinds = Map.groupBy(choices, ({ form }) => (packingIn(form).packing === null ? 'plain' : 'tiles'));
   const all = await Promise.all([...kinds].map(([kind, own]) => checkIn(kind, program, own, isRefused)));

@@ -54,9 +54,8 @@ function formsVariant(
     base: [],
     commandWith: (keys) => rewritten(command, chosen(keys), surroundings),
     // Not loaded on a hit.
-    wrongTogether: async (program, keys) =>
-      (await import('./check-forms.ts')).wrongTogether(program, chosen(keys)),
-    wrongAlone: async (program, keys) => (await import('./check-forms.ts')).wrongAlone(program, chosen(keys)),
+    wrongAmong: async (program, keys, isRefused) =>
+      (await import('./check-forms.ts')).wrongForms(program, chosen(keys), isRefused),
     blamedFor({ problem, messages = problem }, keys) {
       const errors = messages.split('\n').filter((line) => line.includes(' error: '));
       const blamed = keys.filter((key) => errors.some((error) => isAt(key, error)));

@@ -53,8 +53,7 @@ export function sizedVariant(program: FormedProgram, surroundings: Surroundings)
       return { ...command, rewriting };
     },
     // Copies are the same operations. The comparison of the whole programs checks them.
-    wrongTogether: () => Promise.resolve(new Map()),
-    wrongAlone: () => Promise.resolve(new Map()),
+    wrongAmong: () => Promise.resolve(new Map()),
     blamedFor: () => new Map(),
     slower: () => new Set(),
   };
@@ -79,8 +78,7 @@ export async function inPreferredForms(
     base,
     commandWith: (keys) =>
       formed(keys).length === 0 ? Promise.resolve(sized.command) : forms.commandWith(formed(keys)),
-    wrongTogether: (program, keys) => forms.wrongTogether(program, formed(keys)),
-    wrongAlone: (program, keys) => forms.wrongAlone(program, formed(keys)),
+    wrongAmong: (program, keys, isRefused) => forms.wrongAmong(program, formed(keys), isRefused),
     blamedFor: (failure, keys) => forms.blamedFor(failure, formed(keys)),
     // The written operations are in other dispatches, of all sizes.
     slower: () => new Set(),

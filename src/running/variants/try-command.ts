@@ -85,7 +85,7 @@ export async function tryCommand(
       const unchecked = keys.filter((key) => !right.has(key));
       const underWay = compileBoth(measured, written);
       // The split and the written program keep both cores busy. The check runs beside the compile that follows them.
-      const checked = underWay.configured.then(() => variant.wrongTogether(measured, unchecked));
+      const checked = underWay.configured.then(() => variant.wrongAmong(measured, unchecked));
       checked.catch(() => undefined);
       const means = { configured: () => underWay.configured, hasTurn: true };
       const [program, compiled] = await Promise.all([
@@ -95,14 +95,16 @@ export async function tryCommand(
       tried = { ...tried, program, compileSeconds: compiled.seconds };
       // Another check would use the same folder.
       const wrongTogether = await checked;
+      const wrongAlone = async (some: readonly string[]): Promise<Reasons> =>
+        (await variant.wrongAmong(measured, some, true)) ?? new Map();
       const { changed } = compiled;
       let wrong = tried.wrong;
       if (typeof changed === 'string') {
-        wrong = wrongTogether ?? (await variant.wrongAlone(measured, unchecked));
+        wrong = wrongTogether ?? (await wrongAlone(unchecked));
         for (const key of unchecked) if (!wrong.has(key)) right.add(key);
       } else if (!changed.isLate) {
         wrong = variant.blamedFor(changed, keys);
-        if (wrong.size === 0) wrong = await variant.wrongAlone(measured, keys);
+        if (wrong.size === 0) wrong = await wrongAlone(keys);
       }
       const [why] = wrong.values();
       if (why !== undefined)

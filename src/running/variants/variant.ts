@@ -20,13 +20,13 @@ export interface CommandVariant {
   /** The command with these parts. */
   commandWith(keys: readonly string[]): Promise<Command>;
   /**
-   * The parts that compute another result alone; null if they do not compile together.
+   * The parts that compute another result alone.
    * @param program with at least these parts
+   * @param isRefused whether some of them do not compile: these are found, too, which takes longer
+   * @returns null if they do not compile together; never with `isRefused`
    * @throws StoppedError when the signal fires
    */
-  wrongTogether(program: MeasuredProgram, keys: readonly string[]): Promise<Reasons | null>;
-  /** The same, and the parts that do not compile. Takes longer. */
-  wrongAlone(program: MeasuredProgram, keys: readonly string[]): Promise<Reasons>;
+  wrongAmong(program: MeasuredProgram, keys: readonly string[], isRefused?: boolean): Promise<Reasons | null>;
   /** The parts that the compiler's errors name. */
   blamedFor(failure: Uncompiled, keys: readonly string[]): Reasons;
   /**

@@ -12,7 +12,7 @@ import { rewritableKey, type Rewritable } from '../../../src/form/rewritable.ts'
 import { formsSpec, REWRITE } from '../../../src/form/spec.ts';
 import { KeptModules } from '../../../src/plan/kept-modules.ts';
 import type { MeasuredProgram } from '../../../src/running/callable.ts';
-import { wrongAlone, wrongTogether } from '../../../src/running/variants/check-forms.ts';
+import { wrongForms } from '../../../src/running/variants/check-forms.ts';
 import { HOST_FLAGS } from '../../../src/site/probe.ts';
 import type { ReasonCode } from '../../../src/system/reason.ts';
 import { rewritingPasses } from '../../../src/spec/pipeline.ts';
@@ -74,7 +74,7 @@ async function wrongIn(
     kept,
   } as unknown as MeasuredProgram;
   try {
-    const wrong = (await wrongTogether(program, choices)) ?? (await wrongAlone(program, choices));
+    const wrong = (await wrongForms(program, choices)) ?? (await wrongForms(program, choices, true))!;
     return choices.flatMap(({ operation }, i) => {
       const reason = wrong.get(rewritableKey(operation));
       return reason === undefined ? [] : [{ culprit: i, code: reason.code }];

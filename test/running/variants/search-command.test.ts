@@ -94,8 +94,8 @@ async function search(on: Machine) {
     parts: new Map(['a', 'b', 'c', 'd'].map((key) => [key, 'changed'])),
     base: on.base ?? [],
     commandWith: (keys): Promise<Command> => Promise.resolve({ ...command, argv: ['in.mlir', ...keys] }),
-    wrongTogether: (_, keys) => Promise.resolve(among(keys, on.failing).length > 0 ? null : whyWrong(keys)),
-    wrongAlone: (_, keys) => Promise.resolve(whyWrong(keys)),
+    wrongAmong: (_, keys, isRefused = false) =>
+      Promise.resolve(among(keys, on.failing).length > 0 && !isRefused ? null : whyWrong(keys)),
     blamedFor: () => new Map(),
     slower: (_, keys) => new Set(among(keys, on.slow)),
   };
