@@ -1,7 +1,9 @@
 // Completes the knowledge about the time that a program loses, on request: the times and the work of its dispatches, and the rates of the device.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownCache } from '../backend/device.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
+import { findMeasuringTools } from '../compiler/find.ts';
 import type { Decision } from '../decision/decision.ts';
 import { dispatchAmounts } from '../input/dispatch-amounts.ts';
 import { ELIDED } from '../input/survey.ts';
@@ -15,12 +17,15 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { because, type Reason } from '../system/reason.ts';
+import { withScratchFolder } from '../system/scratch.ts';
+import { messageOf, tell } from '../system/tell.ts';
 import { folderOf, NotVerifiedError, type MeasuredProgram } from './callable.ts';
 import { compiling } from './compiling.ts';
-import { measureRates } from './device-rates.ts';
 import { timedRun } from './dispatch-seconds.ts';
-import { PEAK_TYPES } from './peak-rate.ts';
+import { knownRates, noteRates, ratesPlaceOf } from './known-rates.ts';
 import { limitsWithin, whyNotRun } from './limits.ts';
+import { cacheRate, memoryRate } from './memory-rate.ts';
+import { PEAK_TYPES, peakRate } from './peak-rate.ts';
 import { keysOf, programBuilds } from './program-builds.ts';
 import { knownTimes, noteAmounts, noteTimes } from './program-times.ts';
 import { runnable } from './runnable.ts';
@@ -64,11 +69,9 @@ export async function measureLoss(
     if (dispatches.some(({ amount }) => amount === null))
       await readAmounts(program, decided.decisions, store);
     const types = new Set(known(null).times.dispatches.flatMap(({ amount }) => amount?.type ?? []));
-    const measure = (isAgain: boolean) =>
-      measureRates(command.compiler, site, types, isAgain, store, surroundings, signal);
-    await measure(false);
+    await measureRates(program, types, false, store);
     // A machine that was busy when its rates were measured is faster than they say.
-    if (isTimed && isBeyond(known(null).times)) await measure(true);
+    if (isTimed && isBeyond(known(null).times)) await measureRates(program, types, true, store);
     return known(null);
   } catch (error) {
     if (error instanceof NotVerifiedError) return known(error.why);
@@ -135,4 +138,54 @@ async function readAmounts(
   const toFlow = withTrailingFlags(argv, ['--compile-to=flow', ...ELIDED, '-o', flow]);
   if ((await compiling(program)(toFlow, stdin)) !== null) return;
   noteAmounts(program, dispatchAmounts(readFileSync(flow)), store);
+}
+
+/**
+ * Measures rates of a CPU and notes them. Disturbances only lower a rate, so the larger of two measurements stays. The caller holds the measuring
+ * lock.
+ * @param types of factors whose peaks are wanted; others than `PEAK_TYPES` have no peak
+ * @param isAgain whether known rates are measured again
+ * @throws StoppedError when the signal fires
+ */
+async function measureRates(
+  { command, inspected: { site }, surroundings, signal }: MeasuredProgram,
+  types: ReadonlySet<string>,
+  isAgain: boolean,
+  store: Store,
+): Promise<void> {
+  const { cacheDirectory, env, settings } = surroundings;
+  const { threads } = site.device;
+  const place = ratesPlaceOf(site);
+  const before = knownRates(place, store);
+  const larger = async (old: number | null, what: string, measure: () => Promise<number | null>) => {
+    if (old !== null && !isAgain) return old;
+    try {
+      return Math.max(old ?? 0, (await measure()) ?? 0) || null;
+    } catch (error) {
+      if (error instanceof StoppedError) throw error;
+      tell(`${what} cannot be measured: ${messageOf(error)}`, settings.log);
+      return old;
+    }
+  };
+  // Threads of this process read the memory, which is not that of a runner.
+  const isHere = settings.runner === undefined;
+  const bytesPerSecond = isHere
+    ? await larger(before.bytesPerSecond, 'the memory rate', () => memoryRate(threads))
+    : null;
+  const own = isHere ? ownCache(site.device) : null;
+  const oldCache = before.cache?.bytesPerSecond ?? null;
+  const cached = own && (await larger(oldCache, 'the rate of caches', () => cacheRate(threads, own)));
+  const tools = findMeasuringTools(command.compiler, env, surroundings);
+  const multiplicationsPerSecond: Record<string, number> = { ...before.multiplicationsPerSecond };
+  if (tools !== null)
+    await withScratchFolder(cacheDirectory, 'rates', async (folder) => {
+      for (const type of PEAK_TYPES.filter((one) => types.has(one))) {
+        const old = before.multiplicationsPerSecond[type] ?? null;
+        const measure = () => peakRate(type, site, tools, folder, cacheDirectory, signal);
+        const peak = await larger(old, `the peak of ${type}`, measure);
+        if (peak !== null) multiplicationsPerSecond[type] = peak;
+      }
+    });
+  const cache = own && cached ? { bytes: threads * own, bytesPerSecond: cached } : null;
+  noteRates(place, { bytesPerSecond, cache, multiplicationsPerSecond }, store);
 }

@@ -17,9 +17,8 @@ import { LEAST_PAIRS, timeModule, type ModuleTimes } from '../measure/compare-mo
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { isEitherFaster } from '../program/answered.ts';
-import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
-import { programRuns, unknownRuns } from '../program/runs.ts';
+import { independentRuns, programRuns, unknownRuns } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { independentRuns } from '../../src/program/independent.ts';
 import { judge, type ComparedResults } from '../../src/program/judge.ts';
-import { NOT_MEASURED, type ProgramsRun } from '../../src/program/runs.ts';
+import { independentRuns, NOT_MEASURED, type ProgramsRun } from '../../src/program/runs.ts';
 import type { SlowerWorkload } from '../../src/program/slower.ts';
 import { because } from '../../src/system/reason.ts';
 

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { isBytecode } from 'mlir-parser-ts';
 import { findTool } from '../../src/compiler/find.ts';
 import { parametersOf, type Parameter } from '../../src/input/parameters.ts';
-import { archiveHead } from '../../src/program/parameter-archive.ts';
 import {
+  archiveHead,
   isWritable,
   parameterBytes,
   parameterFileBytes,

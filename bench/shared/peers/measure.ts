@@ -1,9 +1,16 @@
 // Measures one model: the peers, stock, stock's best flags, and tuned.
 import { readFileSync } from 'node:fs';
 import { programSignature, type ProgramFunction } from '../../../src/input/signature.ts';
-import { moduleTimer, timeAll, type Extent, type Timer } from '../../../src/running/comparison/rounds.ts';
-import { fastest, timeBuilds, type Timed } from '../../../src/running/comparison/timed.ts';
-import { buildVariants, DEFAULT, type Variant as Built } from '../../../src/running/comparison/variants.ts';
+import { buildVariants, DEFAULT, type Variant as Built } from '../../../src/running/comparison/build.ts';
+import {
+  fastest,
+  moduleTimer,
+  timeAll,
+  timeBuilds,
+  type Extent,
+  type Timed,
+  type Timer,
+} from '../../../src/running/comparison/rounds.ts';
 import { comparisonOf, type ModuleComparison } from '../../../src/measure/compare-modules.ts';
 import { undisturbed } from '../../../src/measure/statistics.ts';
 import { compareProgram } from '../../../src/program/results.ts';

@@ -1,5 +1,7 @@
-// Compiles a program for a comparison, with limits of time and memory.
+// Compiles a program for a comparison, with limits of time and memory: with the wrapper, or with the real compiler and other flags.
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Flag } from '../../compiler/arguments.ts';
 import { withTrailingFlags } from '../../compiler/command.ts';
 import { runTool, type ToolResult } from '../../measure/toolchain.ts';
 import type { Explanation } from '../../report/explain.ts';
@@ -14,8 +16,10 @@ export interface Build {
 }
 
 /** A build with its module. */
-export interface NamedBuild extends Build {
+export interface Variant extends Build {
   readonly name: string;
+  /** Flags besides those of the default. */
+  readonly flags: readonly string[];
   /** Path of the module, which exists if the build succeeded. */
   readonly module: string;
 }
@@ -68,4 +72,40 @@ export async function buildTuned(compiling: Compiling, module: string): Promise<
   const env = { ...compiling.env, IREE_TUNED_EXPLAIN: explain };
   const built = await build({ ...compiling, env }, module);
   return { ...built, explanation: (readJson(explain) ?? null) as Explanation | null };
+}
+
+const [O3, DATA_TILING] = ['--iree-opt-level=O3', '--iree-opt-data-tiling'];
+
+/** Flags by the names of the tables. */
+const VARIANTS = {
+  O3: [O3],
+  'data tiling': [DATA_TILING],
+  'O3, data tiling': [O3, DATA_TILING],
+  im2col: ['--iree-global-opt-use-im2col-for-convs'],
+} as const;
+
+/** The name of the build without more flags. */
+export const DEFAULT = 'default';
+
+/**
+ * Compiles a program with the flags of each variant. A failure is a result.
+ * @param given the user's flags: a variant of one of them is left out
+ * @param compile compiles with more flags into a file
+ * @param folder for the modules
+ */
+export async function buildVariants(
+  given: readonly Pick<Flag, 'name'>[],
+  compile: (flags: readonly string[], module: string) => Promise<Build>,
+  folder: string,
+  onBegin: (name: string) => void = () => undefined,
+): Promise<Variant[]> {
+  const isGiven = (flag: string) => given.some(({ name }) => flag.split('=')[0] === `--${name}`);
+  const variants: Variant[] = [];
+  for (const [name, flags] of Object.entries(VARIANTS)) {
+    if (flags.some(isGiven)) continue;
+    onBegin(name);
+    const module = join(folder, `${name}.vmfb`);
+    variants.push({ name, flags, module, ...(await compile(flags, module)) });
+  }
+  return variants;
 }

@@ -20,10 +20,8 @@ import type { Surroundings } from '../../settings/surroundings.ts';
 import type { Site } from '../../site/site.ts';
 import { takeTurn } from '../../site/turn.ts';
 import { UserError } from '../../system/user-error.ts';
-import { build, buildTuned } from './build.ts';
-import { moduleTimer, type Timer } from './rounds.ts';
-import { fastest, timeBuilds, type Timed } from './timed.ts';
-import { buildVariants, DEFAULT, type Variant } from './variants.ts';
+import { build, buildTuned, buildVariants, DEFAULT, type Variant } from './build.ts';
+import { fastest, moduleTimer, timeBuilds, type Timed, type Timer } from './rounds.ts';
 
 /** A comparison to make. */
 export interface Asked {

@@ -2,7 +2,7 @@
 import { settledShare } from '../../report/time-shares.ts';
 import { formatRatio, percent } from '../../system/format.ts';
 import { TUNED, type ComparedBuild, type Comparison } from './compare.ts';
-import { DEFAULT } from './variants.ts';
+import { DEFAULT } from './build.ts';
 
 export const HEADER = [
   ...['build', 'ms', '99% interval', 'against best', 'against default', 'compile', 'results', 'decided'],

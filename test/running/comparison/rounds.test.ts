@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { effortFor, inRounds } from '../../../src/running/comparison/rounds.ts';
-import { fastest, timeBuilds } from '../../../src/running/comparison/timed.ts';
-import { buildVariants } from '../../../src/running/comparison/variants.ts';
+import { buildVariants } from '../../../src/running/comparison/build.ts';
+import { effortFor, fastest, inRounds, timeBuilds } from '../../../src/running/comparison/rounds.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 
 describe('rounds', () => {
@@ -36,7 +35,7 @@ describe('builds', () => {
   const build = (name: string, code: string, error: string | null = null) => {
     const module = join(folder, name);
     if (error === null) writeFileSync(module, code);
-    return { name, module, seconds: 1, error };
+    return { name, module, flags: [], seconds: 1, error };
   };
   const extent = { rounds: 3, seconds: 60 };
 
