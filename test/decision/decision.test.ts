@@ -3,52 +3,20 @@ import { chooseRecord } from '../../src/store/choose.ts';
 import { decided, isInjected, leaveOut, skipped } from '../../src/decision/decision.ts';
 import { isTunable, type Skipped } from '../../src/input/operation.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import type { Evidence, TuningRecord } from '../../src/store/store.ts';
+import type { TuningRecord } from '../../src/store/store.ts';
+import { DECISION, EVIDENCE, TILE } from '../store/samples.ts';
 import { inputOf, matmulText } from '../support/inspected.ts';
 import { because, type Reason } from '../../src/system/reason.ts';
 
-const tile: Configuration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [8, 16, 0],
-  vectorCommonParallel: [4, 8, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-};
-const evidence: Evidence = {
-  ratio: 2,
-  low: 1.9,
-  high: 2.1,
-  defaultSeconds: 2,
-  seconds: 1,
-  processes: 5,
-  repetitions: 15,
-  noiseFloor: 0.01,
-  maxError: 0,
-  trials: 10,
-  tuningSeconds: 5,
-  families: ['data-tile', 'tile'],
-  complete: true,
-};
+/** Its speed-up is 1.83. */
 const record = (change: Partial<TuningRecord> = {}): TuningRecord => ({
-  workload: 'w',
-  target: 't',
-  device: 'here',
-  compiler: 'c',
-  configuration: tile,
-  evidence,
-  failure: null,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  createdBy: 'somebody',
-  machine: 'here',
-  tool: '1.0.0',
-  digest: '0'.repeat(64),
-  ...change,
+  ...{ workload: 'w', target: 't', device: 'here', compiler: 'c', ...DECISION, failure: null },
+  ...{ createdBy: 'somebody', machine: 'here', tool: '1.0.0', digest: '0'.repeat(64), ...change },
 });
 
 test('the record to use is the most certain of other devices if nothing can be measured', () => {
   const there = record({ device: 'there' });
-  const surer = record({ device: 'elsewhere', evidence: { ...evidence, ratio: 3, low: 2.5, high: 3.5 } });
+  const surer = record({ device: 'elsewhere', evidence: { ...EVIDENCE, ratio: 3, low: 2.5, high: 3.5 } });
   expect(chooseRecord([there, surer], 'here', false)?.device).toBe('elsewhere');
 });
 
@@ -58,10 +26,10 @@ const best = record({ configuration: { version: 1, kind: 'default' } });
 
 test('a decision has the gain and another device in its reason', () => {
   const reason = (of: TuningRecord) => decided(tunable!, of, 'hit', 'here').reason;
-  expect(reason(record())).toBe('2.00x faster than the default');
-  expect(reason(record({ device: 'there' }))).toBe('2.00x faster than the default, measured on there');
+  expect(reason(record())).toBe('1.83x faster than the default');
+  expect(reason(record({ device: 'there' }))).toBe('1.83x faster than the default, measured on there');
   expect(reason(best)).toBe('the default is best');
-  const unfinished = { ...best, evidence: { ...evidence, complete: false } };
+  const unfinished = { ...best, evidence: { ...EVIDENCE, complete: false } };
   expect(reason(unfinished)).toBe('nothing faster yet; a build or iree-tuned tune goes on');
 });
 
@@ -72,8 +40,8 @@ test('a decision has only the key of its record', () => {
     tunable,
     place: tunable!.place,
     outcome: 'tuned',
-    configuration: tile,
-    evidence,
+    configuration: TILE,
+    evidence: EVIDENCE,
   });
 });
 
@@ -109,7 +77,7 @@ describe('leaving workloads out', () => {
   });
   test('gives them their alternative, unless there is a reason against it, too', () => {
     const packed: Configuration = { version: 1, kind: 'data-tile' };
-    const tiled = record({ evidence: { ...evidence, ratio: 1.5 } });
+    const tiled = record({ evidence: { ...EVIDENCE, ratio: 1.5 } });
     const both = decided(tunable!, record({ configuration: packed, alternative: tiled }), 'hit', 'here');
     const plain = decided(tunable!, tiled, 'hit', 'here');
     expect(both.alternative).toEqual(plain);
@@ -128,7 +96,7 @@ describe('leaving workloads out', () => {
       'hit',
       'here',
     );
-    const isTile = (_: string, own: Configuration | null) => (own === tile ? slow : null);
+    const isTile = (_: string, own: Configuration | null) => (own === TILE ? slow : null);
     expect(leaveOut([other], isTile)).toMatchObject([{ outcome: 'default' }]);
   });
   test('changes nothing without reasons', () => {

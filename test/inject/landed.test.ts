@@ -4,17 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { skipped, type Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { landedOn, whatLanded } from '../../src/inject/landed.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { hit } from './decisions.ts';
+import { tiles } from '../support/backend.ts';
 
-const TILES: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [16, 32, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 2],
-  peeling: false,
-};
+const TILES = tiles([16, 32, 0], [4, 16, 0], [0, 0, 2]);
 const LOWERING =
   '#iree_cpu.lowering_config<distribution = [16, 32, 0], vector_common_parallel = [4, 16, 0], vector_reduction = [0, 0, 2]>';
 const OTHER = LOWERING.replace('16, 32', '8, 64');

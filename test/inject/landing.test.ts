@@ -16,12 +16,12 @@ import { proveLanded } from '../../src/inject/landed.ts';
 import {
   DATA_TILE_CONFIGURATION,
   type DataTileConfiguration,
-  type TileConfiguration,
 } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { elementTypeConversion } from '../../src/input/input.ts';
+import { tiles } from '../support/backend.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier, isFull } from '../support/needs.ts';
@@ -66,14 +66,7 @@ const generic = ([x, y, z]: readonly string[]) =>
 /** A function of a program, and the configuration of its operation: by default the first start of its space. */
 type Part = readonly [what: string, text: string, configuration?: Configuration];
 
-const same: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [16, 32, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 2],
-  peeling: true,
-};
+const same = tiles([16, 32, 0], [4, 16, 0], [0, 0, 2], true);
 /** At O2 the compiler folds unit dimensions, and drops the configuration of the matmul. */
 const folded: readonly Part[] = [
   ['a matmul of one row', matmul(1, 64, 48)],

@@ -4,19 +4,12 @@ import { passedOver, skipped, type Decision } from '../../src/decision/decision.
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../../src/inject/plan.ts';
 import { withTrailingFlags } from '../../src/compiler/command.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { because } from '../../src/system/reason.ts';
 import { hit, OPTIONS } from './decisions.ts';
+import { tiles } from '../support/backend.ts';
 
-const tile: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [64, 64, 0],
-  vectorCommonParallel: [8, 32, 0],
-  vectorReduction: [0, 0, 4],
-  peeling: true,
-};
+const tile = tiles([64, 64, 0], [8, 32, 0], [0, 0, 4], true);
 const operation = (attributes = '') =>
   `%r = linalg.matmul ${attributes} ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>\n`;
 

@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { configuredSource, sameExecutables } from '../../src/inject/executable-sources.ts';
 import { blamedFor, configuredWith, splitProgram } from '../../src/inject/split-program.ts';
+import { tiles } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 
-const configuration: TileConfiguration = {
-  ...{ version: 1, kind: 'tile', distribution: [4, 8, 0] },
-  ...{ vectorCommonParallel: [4, 8, 0], vectorReduction: [0, 0, 2], peeling: false },
-};
+const configuration = tiles([4, 8, 0], [4, 8, 0], [0, 0, 2]);
 const operation = `        %r = linalg.matmul ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;
 const executable = (operations: string, name = 'f$async_dispatch_0') =>
   Buffer.from(`hal.executable public @${name} {

@@ -5,17 +5,10 @@ import { configuredExecutable } from '../../src/inject/executable-sources.ts';
 import type { Entry } from '../../src/inject/plan.ts';
 import { editedExecutable } from '../../src/inject/substitute.ts';
 import { substituteFlag, withoutNotes } from '../../src/inject/injection-flags.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { tiles } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 
-const tile: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [4, 8, 0],
-  vectorCommonParallel: [4, 8, 0],
-  vectorReduction: [0, 0, 2],
-  peeling: false,
-};
+const tile = tiles([4, 8, 0], [4, 8, 0], [0, 0, 2]);
 const entry = { workload: matmul(4, 8, 2), loops: [0, 1, 2], configuration: tile, executables: [] };
 const operation = (attributes = '') =>
   `        %r = linalg.matmul ${attributes} ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;

@@ -1,7 +1,6 @@
-import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
-import { classify, isTunable } from '../../src/input/operation.ts';
+import { tunables } from '../../src/input/input.ts';
 import { programIdentity } from '../../src/compiler/command-identity.ts';
 import {
   notePlan,
@@ -11,30 +10,19 @@ import {
   type Finding,
   type PlanState,
 } from '../../src/plan/ledger.ts';
+import { hit } from '../inject/decisions.ts';
 import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
-import { commandOf } from '../support/inspected.ts';
+import { commandOf, inputOf, matmulText } from '../support/inspected.ts';
 import { operationWork } from '../support/operation-work.ts';
-import { because } from '../../src/system/reason.ts';
 
 const argv = ['in.mlir', '-o', 'out.vmfb'];
-const text =
-  '%r = linalg.matmul ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>\n';
 
 function decision(change: (workload: OperationWork) => OperationWork = (workload) => workload): Decision {
-  const [tunable] = classify(parse(Buffer.from(text)).operations, {});
-  if (tunable === undefined || !isTunable(tunable)) throw new Error('a matmul can be tuned');
-  const workload = change(operationWork(tunable.workload));
-  return {
-    place: tunable.place,
-    tunable: { ...tunable, workload, key: workloadKey(workload) },
-    outcome: 'hit',
-    ...because('faster', ''),
-    configuration: MATMUL_TILES,
-    evidence: null,
-    record: null,
-  };
+  const [tunable] = tunables(inputOf(matmulText(8, 16, 4)));
+  const workload = change(operationWork(tunable!.workload));
+  return hit({ ...tunable!, workload, key: workloadKey(workload) }, MATMUL_TILES);
 }
 
 test('the same configuration on another form of operation makes another plan', () => {

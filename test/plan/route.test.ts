@@ -3,15 +3,15 @@ import { expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
 import type { SimtTileConfiguration } from '../../src/backend/gpu/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
-import { classify, isTunable } from '../../src/input/operation.ts';
+import { classify, type TunableOperation } from '../../src/input/operation.ts';
 import type { Route } from '../../src/settings/settings.ts';
 import { notePlan, planIdentity } from '../../src/plan/ledger.ts';
 import { planCompile } from '../../src/plan/route.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
+import { hit } from '../inject/decisions.ts';
 import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { commandOf, inputOf, siteOf, surroundingsOf } from '../support/inspected.ts';
-import { because } from '../../src/system/reason.ts';
 
 const command = commandOf('in.mlir');
 const inspected = { input: inputOf(''), site: siteOf() };
@@ -20,12 +20,7 @@ const operation = (m: number) =>
   `%r = linalg.matmul ins(%x, %y : tensor<${m}x4xf32>, tensor<4x16xf32>) outs(%z : tensor<${m}x16xf32>) -> tensor<${m}x16xf32>\n`;
 const decide = (configurations: readonly Configuration[]): Decision[] =>
   classify(parse(Buffer.from(configurations.map((_, i) => operation(8 + i)).join(''))).operations, {}).map(
-    (tunable, i) => {
-      if (!isTunable(tunable)) throw new Error('a matmul can be tuned');
-      const configuration = configurations[i]!;
-      const found = { outcome: 'hit', ...because('faster', ''), evidence: null, record: null } as const;
-      return { place: tunable.place, tunable, configuration, ...found };
-    },
+    (tunable, i) => hit(tunable as TunableOperation, configurations[i]!),
   );
 
 function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto') {

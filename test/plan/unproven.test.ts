@@ -4,13 +4,11 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { shippable } from '../../src/plan/unproven.ts';
+import { tiles } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 import { because } from '../../src/system/reason.ts';
 
-const tile: Configuration = {
-  ...{ version: 1, kind: 'tile', peeling: false },
-  ...{ distribution: [64, 64, 0], vectorCommonParallel: [8, 16, 0], vectorReduction: [0, 0, 4] },
-};
+const tile = tiles([64, 64, 0], [8, 16, 0], [0, 0, 4]);
 
 const decision = (key: string, configuration: Configuration) =>
   ({ outcome: 'hit', reason: 'fast', tunable: { key }, configuration }) as Decision;

@@ -5,28 +5,18 @@ import { decided, passedOver, type Decision } from '../../src/decision/decision.
 import type { TunableOperation } from '../../src/input/operation.ts';
 import { seenInProgram } from '../../src/program/seen.ts';
 import type { ComparedWorkload } from '../../src/program/slower.ts';
-import type { Evidence } from '../../src/store/store.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
+import { EVIDENCE, TILE } from '../store/samples.ts';
 import { matmul } from '../support/workloads.ts';
 import { because } from '../../src/system/reason.ts';
 
 const inProgram: OperationWork = { ...matmul(64, 32, 16), context: { digest: 'abcd' } };
-const configuration: Configuration = {
-  ...{ version: 1, kind: 'tile', distribution: [8, 16, 0] },
-  ...{ vectorCommonParallel: [4, 8, 0], vectorReduction: [0, 0, 1], peeling: false },
-};
-const before: Evidence = {
-  ...{ ratio: 2, low: 1.9, high: 2.1, defaultSeconds: 2, seconds: 1 },
-  ...{ processes: 5, repetitions: 15, noiseFloor: 0.01, maxError: 0.5 },
-  ...{ trials: 10, tuningSeconds: 5, families: ['tile'], complete: true },
-};
-
-function decisionFor(workload: OperationWork, chosen: Configuration = configuration): Decision {
+function decisionFor(workload: OperationWork, configuration: Configuration = TILE): Decision {
   const place = { name: 'linalg.matmul', operation: null, location: null };
   const key = workloadKey(workload);
   const tunable: TunableOperation = { place, workload, key, loops: [0, 1, 2], written: null };
   const of = { workload: key, target: 't', device: 'here', compiler: 'c' };
-  return decided(tunable, { configuration: chosen, evidence: before, ...of }, 'tuned', 'here');
+  return decided(tunable, { configuration, evidence: EVIDENCE, ...of }, 'tuned', 'here');
 }
 
 /** Three calls in each program, timed in seven pairs of processes. */
@@ -39,10 +29,10 @@ const shown = (workload: OperationWork, ratio: number, doubt = 0.05): ComparedWo
 test('a gain in the program replaces the evidence of the record', () => {
   const seen = seenInProgram(decisionFor(inProgram), [shown(inProgram, 1.5)], 'here');
   expect(seen?.evidence).toEqual({
-    ...before,
+    ...EVIDENCE,
     ...{ ratio: 1.5, low: 1.45, high: 1.55, defaultSeconds: 1.5, seconds: 1 },
     // Processes add up, because a merge prefers evidence from more processes.
-    ...{ processes: 12, repetitions: 22 },
+    ...{ processes: 12, repetitions: 67 },
   });
   expect(seen?.reason).toBe('1.50x faster than the default, as its program shows');
 });

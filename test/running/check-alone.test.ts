@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tiles } from '../support/backend.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { withTrailingFlags } from '../../src/compiler/command.ts';
 import { splitProgram } from '../../src/inject/split-program.ts';
 import type { MeasuredProgram } from '../../src/running/callable.ts';
@@ -43,10 +43,7 @@ ${products.join('\n')}
 }`;
 }
 
-const configuration: TileConfiguration = {
-  ...{ version: 1, kind: 'tile', distribution: [20, 32, 0] },
-  ...{ vectorCommonParallel: [4, 32, 0], vectorReduction: [0, 0, 4], peeling: false },
-};
+const configuration = tiles([20, 32, 0], [4, 32, 0], [0, 0, 4]);
 
 const folder = temporaryDirectory();
 const resumed = (path: string) => withTrailingFlags([...HOST_FLAGS, path], ['--compile-from=flow']);

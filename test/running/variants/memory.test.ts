@@ -2,17 +2,14 @@
 import { expect, test } from 'vitest';
 import { configurationText } from '../../../src/backend/index.ts';
 import type { Configuration } from '../../../src/backend/configuration.ts';
-import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import type { Decision } from '../../../src/decision/decision.ts';
 import { inProgram, isWorthTrying, whyLeftOut } from '../../../src/running/variants/memory.ts';
 import type { InjectRoute } from '../../../src/settings/settings.ts';
+import { tiles } from '../../support/backend.ts';
 import { matmul } from '../../support/workloads.ts';
 
 const packed: Configuration = { version: 1, kind: 'data-tile' };
-const tile: TileConfiguration = {
-  ...{ version: 1, kind: 'tile', peeling: false },
-  ...{ distribution: [64, 64, 0], vectorCommonParallel: [8, 16, 0], vectorReduction: [0, 0, 4] },
-};
+const tile = tiles([64, 64, 0], [8, 16, 0], [0, 0, 4]);
 const decision = (configuration: Configuration) =>
   ({
     ...{ outcome: 'hit', reason: 'fast', configuration },
