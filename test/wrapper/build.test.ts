@@ -8,9 +8,9 @@ import type { Settings } from '../../src/settings/index.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Site } from '../../src/site/site.ts';
 import { BUSY } from '../../src/site/turn.ts';
-import type { Evidence, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { stampsOf } from '../../src/system/files.ts';
-import { placeOf, subjectOf } from '../../src/store/subject.ts';
+import { placeOf } from '../../src/store/subject.ts';
 import { tuneWorkloads, type TuneOutcome } from '../../src/tuning/tune-workloads.ts';
 import { DOES_NOT_RUN } from '../../src/tuning/undecided.ts';
 import { programMemory, type ProgramMemory } from '../../src/running/variants/memory.ts';
@@ -20,16 +20,17 @@ import { OpenProgram } from '../../src/wrapper/open-program.ts';
 import { withSurvey } from '../../src/input/operations.ts';
 import { Build } from '../../src/wrapper/build.ts';
 import { program } from '../compiler/support.ts';
-import { DECISION, EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
 import {
-  commandOf,
-  inputOf,
-  keyOfMatmul,
-  matmulText,
-  siteOf,
-  surroundingsOf,
-  unsurveyed,
-} from '../support/inspected.ts';
+  aboutMatmul,
+  DEFAULT,
+  here,
+  input as inputOfSizes,
+  keyOf,
+  NO_GAIN,
+  storeWith,
+} from '../decision/support.ts';
+import { EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
+import { commandOf, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
 import { because } from '../../src/system/reason.ts';
 
@@ -41,20 +42,6 @@ beforeEach(() => {
 });
 
 const command = commandOf('in.mlir', '-o', 'out.vmfb');
-const here = siteOf();
-
-/** Matmuls of m x 512 x 512. */
-const text = (...sizes: number[]) => sizes.map((m) => matmulText(m, 512, 512)).join('');
-const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
-const aboutMatmul = (m: number) => subjectOf({ key: keyOf(m), workload: matmul(m, 512, 512) }, here);
-
-/** A database with records for these sizes. */
-function stored(sizes: readonly number[] = [], evidence: Partial<Evidence> = {}): Store {
-  const store = open(temporaryPath());
-  for (const m of sizes)
-    store.putRecord(aboutMatmul(m), { ...DECISION, evidence: { ...EVIDENCE, ...evidence } });
-  return store;
-}
 
 interface Case {
   readonly store?: Store | null;
@@ -68,9 +55,9 @@ interface Case {
 
 /** The decisions about one compile, by default about a miss that may be tuned. */
 async function resolved({
-  store = stored(),
+  store = storeWith(),
   whyNoStore,
-  input = inputOf(text(8)),
+  input = inputOfSizes(8),
   site = here,
   settings = {},
   surroundings = surroundingsOf(settings),
@@ -112,7 +99,7 @@ const TUNED = ['tuned', '3.00x faster than the default'];
 
 describe('a compile with a record for each operation', () => {
   test('is final, and calls no tool', async () => {
-    const { now, inspected, ...rest } = await resolved({ store: stored([8]) });
+    const { now, inspected, ...rest } = await resolved({ store: storeWith([8]) });
     expect(rest).toEqual({
       got: [HIT],
       seconds: 0,
@@ -159,9 +146,9 @@ describe('a miss with tuning disabled', () => {
     expect(tuner).not.toHaveBeenCalled();
   });
   test('is noted once per workload with on-miss=record, and a hit is not noted', async () => {
-    const store = stored([8], { families: ['tile'] });
+    const store = storeWith([8, { evidence: { families: ['tile'] } }]);
     const settings = { onMiss: 'record' } as const;
-    await resolved({ store, input: inputOf(text(16, 8, 16, 24)), settings });
+    await resolved({ store, input: inputOfSizes(16, 8, 16, 24), settings });
     const noted = store.misses();
     expect(noted.map(({ workload, count }) => [workload, count]).sort()).toEqual([
       [keyOf(16), 1],
@@ -174,7 +161,7 @@ describe('a miss with tuning disabled', () => {
 describe('a miss', () => {
   test('is tuned once per workload, with the whole budget', async () => {
     tuned([8, 16]);
-    const input = inputOf(text(8, 16, 8));
+    const input = inputOfSizes(8, 16, 8);
     const { got, isFinal, seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
     expect(got).toEqual([TUNED, TUNED, TUNED]);
     expect(isFinal).toBe(true);
@@ -188,7 +175,7 @@ describe('a miss', () => {
   });
   test('has the budget minus the wait of its survey', async () => {
     tuned([8]);
-    const input = inputOf(text(8), { waitedSeconds: 20 });
+    const input = { ...inputOfSizes(8), waitedSeconds: 20 };
     const { seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
     expect(tuner.mock.calls[0]![5].budgetSeconds).toBeLessThanOrEqual(10);
     expect(seconds).toBeGreaterThanOrEqual(20);
@@ -196,8 +183,8 @@ describe('a miss', () => {
   test('is tuned together with a record of fewer families, which stays a hit', async () => {
     tuned([16], { whyNot: because('budget-spent') });
     const { got, isFinal } = await resolved({
-      store: stored([8], { families: ['tile'] }),
-      input: inputOf(text(8, 16)),
+      store: storeWith([8, { evidence: { families: ['tile'] } }]),
+      input: inputOfSizes(8, 16),
     });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
     expect(got).toEqual([HIT, TUNED]);
@@ -205,7 +192,7 @@ describe('a miss', () => {
   });
   test('without a result is left to the default, and the next build may tune it', async () => {
     tuned([8], { whyNot: because('budget-spent') });
-    const { got, isFinal } = await resolved({ input: inputOf(text(8, 16)) });
+    const { got, isFinal } = await resolved({ input: inputOfSizes(8, 16) });
     expect(got).toEqual([TUNED, ['default', 'the tuning budget is spent']]);
     expect(isFinal).toBe(false);
   });
@@ -234,19 +221,11 @@ describe('a miss', () => {
 
 describe('a record of unfinished searches', () => {
   const NOTHING = ['hit', 'nothing faster yet; a build or iree-tuned tune goes on'];
-  const DEFAULT = { version: 1, kind: 'default' } as const;
-  const nothing = (tuningSeconds: number) => ({
-    configuration: DEFAULT,
-    evidence: { ...EVIDENCE, ratio: 1, low: 1, high: 1, complete: false, tuningSeconds },
-  });
-  function unfinished(tuningSeconds = 10): Store {
-    const store = open(temporaryPath());
-    store.putRecord(aboutMatmul(8), { ...DECISION, ...nothing(tuningSeconds) });
-    return store;
-  }
+  const unfinished = (tuningSeconds = 10) =>
+    storeWith([8, { configuration: DEFAULT, evidence: { ...NO_GAIN, complete: false, tuningSeconds } }]);
   test('is continued by a build that may tune, together with the misses', async () => {
     tuned([8, 16]);
-    const { got, isFinal } = await resolved({ store: unfinished(), input: inputOf(text(8, 16)) });
+    const { got, isFinal } = await resolved({ store: unfinished(), input: inputOfSizes(8, 16) });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
     expect(got).toEqual([TUNED, TUNED]);
     expect(isFinal).toBe(true);
@@ -266,7 +245,7 @@ describe('a record of unfinished searches', () => {
     const surroundings = surroundingsOf({ budgetSeconds: 3600 });
     const lock = await acquireMeasuringLock(surroundings, 0);
     try {
-      const input = unsurveyed(text(8));
+      const input = { ...inputOfSizes(8), surveyed: false };
       const { got, isFinal } = await resolved({ store: unfinished(), input, surroundings });
       expect({ got, isFinal }).toEqual({ got: [NOTHING], isFinal: false });
     } finally {
@@ -306,7 +285,7 @@ describe('a miss that an earlier build could not decide', () => {
   });
   test('is not tried again if other misses leave it no more time', async () => {
     tuned([16, 24]);
-    const input = inputOf(text(8, 16, 24));
+    const input = inputOfSizes(8, 16, 24);
     const { got, isFinal } = await resolved({ store: undecided(), input, settings: { budgetSeconds: 60 } });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(24)]]);
     expect(got).toEqual([LEFT, TUNED, TUNED]);
@@ -326,7 +305,7 @@ describe('generated operations can differ from the text', () => {
   /** A build of an input with size 8, which becomes size `m` in an earlier survey. */
   function becoming(m: number | null, settings: Partial<Settings> = {}) {
     const surroundings = surroundingsOf(settings);
-    const input = unsurveyed(text(8));
+    const input = { ...inputOfSizes(8), surveyed: false };
     if (m !== null)
       surveyMemory.remember(surroundings.cacheDirectory, {
         identity: input.identity,
@@ -347,7 +326,7 @@ describe('generated operations can differ from the text', () => {
   }
 
   test('generated operations are looked up before tuning', async () => {
-    const { got, now, isFinal } = await resolved({ store: stored([9]), ...becoming(9) });
+    const { got, now, isFinal } = await resolved({ store: storeWith([9]), ...becoming(9) });
     expect(got).toEqual([HIT]);
     expect(now.input.surveyed).toBe(true);
     expect(isFinal).toBe(true);
@@ -376,7 +355,7 @@ describe('generated operations can differ from the text', () => {
     try {
       const { got, isFinal } = await resolved(given);
       expect({ got, isFinal }).toEqual({ got: [['default', BUSY.reason]], isFinal: false });
-      const store = stored([8]);
+      const store = storeWith([8]);
       vi.spyOn(store, 'findRecords').mockReturnValueOnce([]);
       expect((await resolved({ store, ...given })).got).toEqual([HIT]);
     } finally {

@@ -9,40 +9,37 @@ import { decideAll, overrideOf } from '../../src/decision/lock/find.ts';
 import { EMPTY_LOCK, type LockedProgram, type LockedWorkload } from '../../src/decision/lock/lock.ts';
 import { parseLock, lockText } from '../../src/decision/lock/text.ts';
 import { ROUTES, type Route } from '../../src/settings/settings.ts';
-import { subjectOf } from '../../src/store/subject.ts';
 import { consultLock } from '../../src/wrapper/locked.ts';
 import { lockedProgram } from '../../src/wrapper/locking.ts';
 import { updateLock } from '../../src/decision/lock/file.ts';
 import { notePlan, planIdentity } from '../../src/plan/ledger.ts';
 import { programMemory, type ProgramMemory } from '../../src/running/variants/memory.ts';
 import { programOf } from '../../src/running/program-notes.ts';
-import { DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
-import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
-import { matmul } from '../support/workloads.ts';
+import {
+  aboutMatmul,
+  here as site,
+  input as inputOfSizes,
+  keyOf,
+  settings,
+  storeWith,
+} from '../decision/support.ts';
+import { MARK, open, temporaryPath, TILE } from '../store/support.ts';
+import { commandOf, surroundingsOf } from '../support/inspected.ts';
 import { because } from '../../src/system/reason.ts';
 
 const command = commandOf('in.mlir', '-o', 'out.vmfb');
-const site = siteOf();
-const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
-const text = [256, 512].map((m) => matmulText(m, 512, 512)).join('');
 // Digests in lock files are hexadecimal.
-const input = inputOf(text, { digest: 'a'.repeat(32) });
+const input = { ...inputOfSizes(256, 512), digest: 'a'.repeat(32) };
 const inspected = { input, site };
 const OTHER = { ...TILE, peeling: false };
 const WORSE = 'its configuration makes this program worse: it takes 2 ms';
 const DATA_TILE: OwnConfiguration = { version: 1, kind: 'data-tile' };
 
 /** A database with these configurations, by the number of rows. */
-function stored(records: Readonly<Record<number, Configuration>>, evidence: Partial<Evidence> = {}): Store {
-  const store = open(temporaryPath());
-  for (const [m, configuration] of Object.entries(records))
-    store.putRecord(subjectOf({ key: keyOf(Number(m)), workload: matmul(Number(m), 512, 512) }, site), {
-      ...DECISION,
-      configuration,
-      evidence: { ...EVIDENCE, ...evidence },
-    });
-  return store;
-}
+const stored = (records: Readonly<Record<number, Configuration>>, evidence: Partial<Evidence> = {}): Store =>
+  storeWith(
+    ...Object.entries(records).map(([m, configuration]) => [Number(m), { configuration, evidence }] as const),
+  );
 
 const identity = await programOf(command, inspected, null, surroundingsOf());
 
@@ -182,10 +179,8 @@ describe('an entry stays on a machine without records', () => {
     const old = { ...before, compiler: '3.12.0@aaaaaaaaaa' };
     expect(kinds(await machine().lock(null, old, {}))).toEqual(['unknown', 'unknown']);
     const store = stored({ 256: TILE });
-    store.addMarks(subjectOf({ key: keyOf(256), workload: matmul(256, 512, 512) }, site), [MARK]);
-    expect(
-      lookUp(store, input, site, { inject: 'auto', budgetSeconds: 0, trust: 'device' }).marked.size,
-    ).toBe(1);
+    store.addMarks(aboutMatmul(256), [MARK]);
+    expect(lookUp(store, input, site, settings).marked.size).toBe(1);
     expect(kinds(await machine().lock(store, before, { 512: OTHER }))).toEqual(['unknown', 'record']);
   });
 });
