@@ -8,12 +8,12 @@ import {
   EMPTY_LOCK,
   entryKey,
   entryName,
+  lockText,
   withEntries,
   type Lock,
   type LockedProgram,
   type LockedWorkload,
 } from '../decision/lock/lock.ts';
-import { lockText } from '../decision/lock/text.ts';
 import { LOCK_FILE, projectFolder } from '../settings/files.ts';
 import { printable } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';

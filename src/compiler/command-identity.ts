@@ -5,7 +5,7 @@ import { resultOr } from '../system/result-or.ts';
 import type { Command } from './command.ts';
 
 /** Keys of target, device and compiler. */
-interface SiteKeys {
+export interface SiteKeys {
   readonly target: string;
   readonly device: string;
   readonly compiler: string;

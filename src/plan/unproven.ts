@@ -6,8 +6,13 @@ import { NO_TIME } from '../program/judge.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { because, type Reason } from '../system/reason.ts';
 
+/** The decisions that ship, with the verdict on them. */
+interface Shippable {
+  readonly decisions: readonly Decision[];
+  readonly verdict: ProgramVerdict | null;
+}
+
 /**
- * The decisions that ship, with the verdict on them.
  * @param open why there is no verdict; null if the program has correct results and is no slower
  * @param verdict result of the runs; null for none
  */
@@ -15,7 +20,7 @@ export function shippable(
   decisions: readonly Decision[],
   open: Reason | null,
   verdict: ProgramVerdict | null,
-): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
+): Shippable {
   if (open === null) return { decisions, verdict };
   if (open.code === 'no-time') return unjudged(decisions, verdict);
   const isTimed = verdict?.functions.some(({ timing }) => timing !== null) === true;
@@ -23,10 +28,7 @@ export function shippable(
 }
 
 /** Leaves out all configurations: the program could be wrong or slower with them. A later build tries again. */
-function unjudged(
-  decisions: readonly Decision[],
-  verdict: ProgramVerdict | null,
-): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
+function unjudged(decisions: readonly Decision[], verdict: ProgramVerdict | null): Shippable {
   const keys = new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key));
   const kept = leaveOut(decisions, (key, own) => (own !== null && keys.has(key) ? NO_TIME : null));
   const leftOut = [...keys].map((workload) => ({ workload, ...NO_TIME }));

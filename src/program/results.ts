@@ -60,14 +60,14 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
 }
 
 /**
- * Whether the untuned program runs without an error.
+ * Calls the untuned program once. Returns why that fails, or null.
  * @throws StoppedError when the signal fires
  */
-export const canRun = async (contest: StockContest, callSeconds: number): Promise<boolean> => {
-  const call = { inputs: contest.inputs, flags: contest.flags ?? [] };
-  const run = await runProgram(contest, contest.stock, call, join(contest.folder, 'tried'), callSeconds);
-  return !('failure' in run);
-};
+export async function failureOf(contest: StockContest, callSeconds: number): Promise<string | null> {
+  const { stock, inputs, flags = [], folder } = contest;
+  const run = await runProgram(contest, stock, { inputs, flags }, join(folder, 'tried'), callSeconds);
+  return 'failure' in run ? run.failure : null;
+}
 
 /** A difference of fewer times the allowed one may be chance. Then the results on other inputs decide. */
 const DOUBTFUL = 16;

@@ -10,7 +10,7 @@ import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { dataOf, OwnDataError, type Given } from '../program/own-data.ts';
 import { isWritable, parameterBytes, parameterFileBytes, writeParameters } from '../program/parameters.ts';
-import { canRun } from '../program/results.ts';
+import { failureOf } from '../program/results.ts';
 import { sumOf } from '../measure/statistics.ts';
 import type { StockContest } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -174,7 +174,7 @@ export async function contestsOf(
     const isRandom = values.size === 0 || values.size < one.arguments.length;
     const inputs = writeInputs(one, place, i, values);
     const contest = { ...shared, function: one, inputs, given: values, isRandom };
-    if (!isExtraCall(one) || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
+    if (!isExtraCall(one) || (await failureOf(contest, EXTRA_SECONDS)) === null) contests.push(contest);
   }
   return contests;
 }

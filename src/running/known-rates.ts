@@ -1,8 +1,10 @@
 // Rates of a device in the database: how fast it reads memory, and its peak of multiply-adds by element type.
 import { classOr } from '../backend/device.ts';
+import type { SiteKeys } from '../compiler/command-identity.ts';
 import { NO_RATES, type DeviceRates } from '../report/loss.ts';
 import type { Site } from '../site/site.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import { hasFields, isObject, orNull } from '../system/data.ts';
 import { programNotes } from './program-notes.ts';
 
@@ -17,37 +19,29 @@ const deviceRates = programNotes(
   }),
 );
 
-/** The keys that rates depend on: the features of the target bound the code. */
-export interface RatesPlace {
-  readonly target: string;
-  readonly compiler: string;
-  /** Class of the device; its key if it has no class. */
-  readonly device: string;
-}
-
-export const ratesPlaceOf = ({ target, device, deviceKey, compiler }: Site): RatesPlace => ({
-  target: target.key,
-  device: classOr(deviceKey, device),
-  compiler: compiler.key,
+/** The keys that rates depend on: the features of the target bound the code. The device is a class; a key if it has no class. */
+export const ratesPlaceOf = (site: Site): SiteKeys => ({
+  ...placeOf(site),
+  device: classOr(site.deviceKey, site.device),
 });
 
 /** The place of keys in a database, whose devices have descriptions. */
 export function ratesPlaceAt(
-  { target, device, compiler }: RatesPlace,
+  place: SiteKeys,
   devices: readonly Pick<KnownDevice, 'key' | 'form'>[],
-): RatesPlace {
-  const form = devices.find(({ key }) => key === device)?.form;
-  return { target, device: classOr(device, form), compiler };
+): SiteKeys {
+  const form = devices.find(({ key }) => key === place.device)?.form;
+  return { ...place, device: classOr(place.device, form) };
 }
 
 /** Key of the note. It begins unlike the key of any program. */
-const noteOf = ({ target, device, compiler }: RatesPlace): string =>
+const noteOf = ({ target, device, compiler }: SiteKeys): string =>
   JSON.stringify({ rates: [target, device, compiler] });
 
 /** The rates in the database. */
-export const knownRates = (place: RatesPlace, store: Store | null): DeviceRates =>
+export const knownRates = (place: SiteKeys, store: Store | null): DeviceRates =>
   deviceRates.recall(store, noteOf(place)) ?? NO_RATES;
 
-export function noteRates(place: RatesPlace, rates: DeviceRates, store: Store): void {
+export function noteRates(place: SiteKeys, rates: DeviceRates, store: Store): void {
   deviceRates.remember(store, noteOf(place), rates);
 }

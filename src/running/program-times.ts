@@ -4,12 +4,12 @@ import type { DispatchTime } from '../backend/meter.ts';
 import { isDispatchOf } from '../input/operation.ts';
 import { lossOf, type DeviceRates, type ProgramLoss } from '../report/loss.ts';
 import { NO_TIMES, type ProgramTimes } from '../report/time-shares.ts';
-import type { RecordKey, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Amount } from '../workload/kind.ts';
 import type { MeasuredProgram } from './callable.ts';
-import { placeIn, programIdentity } from '../compiler/command-identity.ts';
+import { placeIn, programIdentity, type SiteKeys } from '../compiler/command-identity.ts';
 import { placeOf } from '../store/subject.ts';
 import { knownRates, ratesPlaceOf } from './known-rates.ts';
 import { programNotes } from './program-notes.ts';
@@ -27,7 +27,7 @@ interface NotedTimes {
   readonly amounts?: readonly (readonly [executable: string, amount: Amount])[];
   /** Name of the input's file. */
   readonly name?: string;
-  /** `RatesPlace.device`. The database describes only devices with records. */
+  /** Device of `ratesPlaceOf`. The database describes only devices with records. */
   readonly ratesOf?: string;
 }
 
@@ -147,7 +147,7 @@ function timesOf(noted: NotedTimes, rates: DeviceRates): ProgramTimes {
 }
 
 /** A program of the database with the time that it loses. */
-export interface NotedLoss extends Omit<RecordKey, 'workload'> {
+export interface NotedLoss extends SiteKeys {
   readonly name: string;
   readonly loss: ProgramLoss;
 }

@@ -4,6 +4,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { configurationText } from '../backend/index.ts';
 import { withInstalled } from '../base/open.ts';
 import { inputName } from '../compiler/command.ts';
+import type { SiteKeys } from '../compiler/command-identity.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { Landed } from '../plan/ledger.ts';
 import { explainOperations } from '../report/explain.ts';
@@ -81,7 +82,7 @@ async function noteOf(
 export function recordsBehind(
   decisions: readonly Decision[],
   store: Pick<Store, 'findRecords'>,
-  place: Omit<RecordKey, 'workload'>,
+  place: SiteKeys,
 ): (TuningRecord | null)[] {
   const keys = decisions.map((decision) => keyOf(decision, place));
   const places = Map.groupBy(
@@ -104,7 +105,7 @@ export function recordsBehind(
   });
 }
 
-function keyOf({ record, tunable, code }: Decision, place: Omit<RecordKey, 'workload'>): RecordKey | null {
+function keyOf({ record, tunable, code }: Decision, place: SiteKeys): RecordKey | null {
   if (record !== null) return record;
   return tunable === null || code === 'locked' ? null : { workload: tunable.key, ...place };
 }

@@ -6,8 +6,13 @@ import { DEFAULT_RECORD } from '../decision/lock/support.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
 import { decideAll, overrideOf } from '../../src/decision/lock/find.ts';
-import { EMPTY_LOCK, type LockedProgram, type LockedWorkload } from '../../src/decision/lock/lock.ts';
-import { parseLock, lockText } from '../../src/decision/lock/text.ts';
+import {
+  EMPTY_LOCK,
+  lockText,
+  parseLock,
+  type LockedProgram,
+  type LockedWorkload,
+} from '../../src/decision/lock/lock.ts';
 import { ROUTES, type Route } from '../../src/settings/settings.ts';
 import { consultLock } from '../../src/wrapper/locked.ts';
 import { lockedProgram } from '../../src/wrapper/locking.ts';

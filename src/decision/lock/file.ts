@@ -10,8 +10,7 @@ import { networkOf } from '../../system/file-system.ts';
 import { shortHash } from '../../system/hash.ts';
 import { messageOf } from '../../system/tell.ts';
 import { realpathOr } from '../../system/files.ts';
-import { LockError, lockText, parseLock } from './text.ts';
-import { EMPTY_LOCK, type Lock } from './lock.ts';
+import { EMPTY_LOCK, LockError, lockText, parseLock, type Lock } from './lock.ts';
 
 /** A program takes a few hundred lines. */
 const LARGEST_BYTES = 64 * 1024 * 1024;

@@ -9,8 +9,7 @@ import { readInput } from '../../input/text.ts';
 import { comparisonOf } from '../../measure/compare-modules.ts';
 import { sumOf, undisturbed, undisturbedRatio, type Interval } from '../../measure/statistics.ts';
 import { KeptModules } from '../../plan/kept-modules.ts';
-import { runProgram } from '../../program/draws.ts';
-import { compareProgram, type Compared } from '../../program/results.ts';
+import { compareProgram, failureOf, type Compared } from '../../program/results.ts';
 import type { SkippedFunction } from '../../program/verdict.ts';
 import type { StockContest } from '../../program/verify.ts';
 import type { Explanation } from '../../report/explain.ts';
@@ -127,7 +126,11 @@ async function compareIn(
   if (callable.called.length === 0) throw new UserError(whyNotCallable(callable));
   const contests = await contestsOf(program, tools, callable, path);
   tell('running it once');
-  for (const contest of contests) await checkCall(contest);
+  for (const contest of contests) {
+    const failure = await failureOf(contest, CALL_SECONDS);
+    if (failure !== null)
+      throw new UserError(`@${callName(contest.function)} of stock cannot be run here: ${failure}`);
+  }
 
   const limitSeconds = Math.max(OTHER_SECONDS, OTHER_TIMES * stock.seconds);
   const { flags } = command.arguments;
@@ -181,20 +184,6 @@ function whyNotCallable({ skipped }: Callable): string {
   if (skipped.length === 0) return 'it has no public function to call';
   const each = skipped.map(({ name, reason }) => `@${name}: ${reason}`).join('; ');
   return `none of its functions can be called with generated inputs (${each})`;
-}
-
-/** @throws UserError when the function cannot be run */
-async function checkCall(contest: StockContest): Promise<void> {
-  const { inputs, flags = [], folder } = contest;
-  const run = await runProgram(
-    contest,
-    contest.stock,
-    { inputs, flags },
-    join(folder, 'tried'),
-    CALL_SECONDS,
-  );
-  if ('failure' in run)
-    throw new UserError(`@${callName(contest.function)} of stock cannot be run here: ${run.failure}`);
 }
 
 /** Compares the results of each function. */

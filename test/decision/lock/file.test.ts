@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readLock, updateLock } from '../../../src/decision/lock/file.ts';
-import { LockError, lockText } from '../../../src/decision/lock/text.ts';
+import { LockError, lockText } from '../../../src/decision/lock/lock.ts';
 import { root, temporaryDirectory } from '../../support/folders.ts';
 import { lockFile } from '../../../src/site/measuring-lock.ts';
 import { shortHash } from '../../../src/system/hash.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { updateLock } from '../../../src/decision/lock/file.ts';
-import { lockText } from '../../../src/decision/lock/text.ts';
+import { lockText } from '../../../src/decision/lock/lock.ts';
 import { lockOnMachine } from '../../../src/system/machine-lock.ts';
 import { networkOf } from '../../../src/system/file-system.ts';
 import { shortHash } from '../../../src/system/hash.ts';

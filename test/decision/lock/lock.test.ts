@@ -1,8 +1,14 @@
 // The text of a lock file, valid and invalid.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withEntries, type LockedProgram, type LockedWorkload } from '../../../src/decision/lock/lock.ts';
-import { LockError, lockText, parseLock } from '../../../src/decision/lock/text.ts';
+import {
+  LockError,
+  lockText,
+  parseLock,
+  withEntries,
+  type LockedProgram,
+  type LockedWorkload,
+} from '../../../src/decision/lock/lock.ts';
 import { TILE } from '../../store/samples.ts';
 import { DEFAULT_RECORD, LEFT_OUT, programOf, RECORD, UNKNOWN } from './support.ts';
 
