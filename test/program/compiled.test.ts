@@ -5,7 +5,7 @@ import { writeInputs } from '../../src/program/inputs.ts';
 import { declaredSignature } from '../../src/input/signature.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
-import { compile, onlyFunction } from './support.ts';
+import { compile, onlyFunction, runMain } from './support.ts';
 
 test('the compiled module declares the signature of the text', async () => {
   const arguments_ = 'tensor<2x3xf64>, f64, tensor<f16>, tensor<4xsi8>, i1, index, tensor<0x4xi64>'
@@ -41,14 +41,7 @@ test.each<[string, string, string, string]>([
     return %r : ${result}
   } }`;
   const module = await compile(text, folder, 'program');
-  const accepts = async (input: string) => {
-    const { failed } = await execa(
-      runtimeTool('iree-run-module'),
-      [`--module=${module}`, '--function=main', '--device=local-sync', `--input=${input}`],
-      { reject: false },
-    );
-    return !failed;
-  };
+  const accepts = async (input: string) => (await runMain(module, [`--input=${input}`])) !== null;
   const [input] = writeInputs(onlyFunction(text), folder, 1);
   expect(await accepts(input!)).toBe(true);
   const other = input!.includes('f32=') ? '2xf64=1' : '2xf32=1';

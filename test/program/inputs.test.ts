@@ -1,13 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { movedInputs, scaledInputs, writeInputs } from '../../src/program/inputs.ts';
 import type { ProgramFunction } from '../../src/input/signature.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { runtimeTool } from '../support/real-tools.ts';
-import { compile } from './support.ts';
+import { npy } from './npy.ts';
+import { buffersIn, compile, pathIn, runMain } from './support.ts';
 
 const tensor = (elementType: string): ProgramFunction => ({
   call: null,
@@ -17,14 +16,8 @@ const tensor = (elementType: string): ProgramFunction => ({
   unsupported: null,
 });
 
-/** The elements of each printed buffer: `4x10xf32=[1 2...][...]`, i1 in hexadecimal digits. */
-const elements = (printed: string): number[][] =>
-  [...printed.matchAll(/^\d[\dx]*x[a-z]\w*=(.*)$/gim)].map(([, text]) =>
-    text!
-      .split(/[[\]\s]+/)
-      .filter((word) => word !== '')
-      .map(Number),
-  );
+const bytesIn = (input: string) => new Uint8Array(readFileSync(pathIn(input)));
+const floatsIn = (input: string) => new Float32Array(bytesIn(input).buffer);
 
 describe('the runtime reads back the written values', () => {
   const floats = [
@@ -60,11 +53,11 @@ describe('the runtime reads back the written values', () => {
     const all = names.map((elementType) => ({ shape: [4, 10], elementType }));
     const inputs = writeInputs({ ...tensor('f32'), arguments: all }, folder, 1);
     expect(inputs).toEqual(names.map((name, i) => `4x10x${name}=@${join(folder, `input${i}.bin`)}`));
-    const { stdout } = await execa(runtimeTool('iree-run-module'), [
-      ...[`--module=${module}`, '--function=main', '--device=local-sync'],
-      ...inputs.map((input) => `--input=${input}`),
-    ]);
-    for (const [i, read] of elements(stdout).entries()) valuesOf.set(names[i]!, read);
+    const printed = await runMain(
+      module,
+      inputs.map((input) => `--input=${input}`),
+    );
+    for (const [i, { values }] of buffersIn(printed).entries()) valuesOf.set(names[i]!, values);
     expect([...valuesOf.values()].map(({ length }) => length)).toEqual(names.map(() => 40));
   });
 
@@ -103,13 +96,11 @@ test('scalars, tensors of rank 0 and empty tensors', async () => {
   const text = `func.func @main(%i: index, %s: f32, %r: tensor<f32>, %e: ${type}) -> (index, f32, tensor<f32>) {
     return %i, %s, %r : index, f32, tensor<f32>
   }`;
-  const { stdout } = await execa(runtimeTool('iree-run-module'), [
-    `--module=${await compile(text, folder, 'scalars')}`,
-    '--function=main',
-    '--device=local-sync',
-    ...inputs.map((input) => `--input=${input}`),
-  ]);
-  expect(stdout).toMatch(/i64=1\n.*f32=0\.5\n.*\nf32=-?[012](\.\d+)?$/);
+  const printed = await runMain(
+    await compile(text, folder, 'scalars'),
+    inputs.map((input) => `--input=${input}`),
+  );
+  expect(printed).toMatch(/i64=1\n.*f32=0\.5\n.*\nf32=-?[012](\.\d+)?$/);
 });
 
 test('the same seed gives the same values, another seed other values', () => {
@@ -126,16 +117,14 @@ describe('moved inputs', () => {
   const folder = temporaryDirectory();
   const moved = join(folder, 'moved');
   mkdirSync(moved);
-  const pathOf = (input: string) => input.slice(input.indexOf('@') + 1);
-  const bytesIn = (input: string) => new Uint8Array(readFileSync(pathOf(input)));
 
   test('differ in the last bits of each float', () => {
     const inputs = writeInputs(tensor('f32'), folder, 3);
     const [input] = movedInputs(inputs, moved, 1);
-    const [before, after] = [inputs[0]!, input!].map((one) => new Float32Array(bytesIn(one).buffer));
-    for (const [i, value] of before!.entries())
-      expect(Math.abs(after![i]! / value - 1)).toBeCloseTo(2 ** -21, 6);
-    expect(pathOf(input!)).not.toBe(pathOf(inputs[0]!));
+    const after = floatsIn(input!);
+    for (const [i, value] of floatsIn(inputs[0]!).entries())
+      expect(Math.abs(after[i]! / value - 1)).toBeCloseTo(2 ** -21, 6);
+    expect(pathIn(input!)).not.toBe(pathIn(inputs[0]!));
   });
 
   test.each([
@@ -160,22 +149,18 @@ describe('moved inputs', () => {
     expect([...new Float32Array(a!)].map(Math.round)).toEqual([1, 2]);
     expect([...new Int32Array(b!)]).toEqual([7, 8, 9]);
     expect([...new Float32Array(c!)].map(Math.round)).toEqual([3, 4, 5]);
-    expect(new Set(inputs.map(pathOf)).size).toBe(3);
+    expect(new Set(inputs.map(pathIn)).size).toBe(3);
   });
 
   test("in NumPy's format keep their header", () => {
-    const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".padEnd(117) + '\n';
-    const head = Buffer.concat([
-      Buffer.from('\x93NUMPY\x01\x00', 'latin1'),
-      Buffer.from([118, 0]),
-      Buffer.from(header),
-    ]);
     const file = join(folder, 'given.npy');
-    writeFileSync(file, Buffer.concat([head, Buffer.from(new Float32Array([1, -3]).buffer)]));
+    const given = npy('<f4', [2], new Float32Array([1, -3]));
+    writeFileSync(file, given);
     const [input] = movedInputs([`@${file}`], moved, 1);
     const bytes = bytesIn(input!);
-    expect(Buffer.compare(bytes.subarray(0, head.length), head)).toBe(0);
-    const values = [...new Float32Array(bytes.slice(head.length).buffer)];
+    const head = given.length - 8;
+    expect(Buffer.compare(bytes.subarray(0, head), given.subarray(0, head))).toBe(0);
+    const values = [...new Float32Array(bytes.slice(head).buffer)];
     expect(values.map(Math.round)).toEqual([1, -3]);
     expect(values).not.toEqual([1, -3]);
   });
@@ -189,7 +174,7 @@ test('tensors of several pieces repeat their elements, and so do moved ones', ()
   const large = { ...tensor('f32'), arguments: [{ shape, elementType: 'f32' }] };
   const inputs = writeInputs(large, folder, 1);
   for (const [input] of [inputs, movedInputs(inputs, moved, 1)]) {
-    const values = new Float32Array(readFileSync(input!.slice(input!.indexOf('@') + 1)).buffer);
+    const values = floatsIn(input!);
     expect(values).toHaveLength(33 * period);
     for (const row of [1, 16, 32])
       expect(values.subarray(row * period, row * period + 3)).toEqual(values.subarray(0, 3));
@@ -203,7 +188,7 @@ test('each piece of a tensor that does not repeat moves by itself', () => {
   const values = Float32Array.from({ length: 150_000 }, (_, i) => i + 1);
   writeFileSync(join(folder, 'own.bin'), values);
   const [input] = movedInputs([`150000xf32=@${folder}/own.bin`], moved, 1);
-  const after = new Float32Array(readFileSync(input!.slice(input!.indexOf('@') + 1)).buffer);
+  const after = floatsIn(input!);
   expect(after).toHaveLength(values.length);
   for (const at of [0, 70_000, 149_999]) {
     expect(after[at]! / values[at]!).toBeCloseTo(1, 5);
@@ -240,19 +225,16 @@ test('scaled inputs have positive vectors, and weights whose sums of products st
     { shape: null, elementType: 'f32' },
   ];
   const inputs = writeInputs({ ...tensor('f32'), arguments: types }, folder, 1);
-  const floatsIn = (input: string, elementType: string) => [
-    ...(decodeElements(
-      new Uint8Array(readFileSync(input.slice(input.indexOf('@') + 1))),
-      elementType,
-    ) as Float32Array),
+  const valuesIn = (input: string, elementType: string) => [
+    ...(decodeElements(bytesIn(input), elementType) as Float32Array),
   ];
   const range = (values: readonly number[]) => [Math.min(...values), Math.max(...values)] as const;
   const signed = scaledInputs(inputs, false);
-  const [least, most] = range(floatsIn(signed[0]!, 'f32'));
+  const [least, most] = range(valuesIn(signed[0]!, 'f32'));
   expect(least).toBeGreaterThanOrEqual(1);
   expect(most).toBeLessThanOrEqual(2);
   const largestOf = (i: number, elementType: string, from = signed) =>
-    Math.max(...floatsIn(from[i]!, elementType).map(Math.abs));
+    Math.max(...valuesIn(from[i]!, elementType).map(Math.abs));
   // A sum has 10 products at most.
   expect(largestOf(1, 'f32')).toBeGreaterThan(0.4);
   expect(largestOf(1, 'f32')).toBeLessThanOrEqual(0.5);
@@ -262,7 +244,7 @@ test('scaled inputs have positive vectors, and weights whose sums of products st
   // Sums are too long for a weight, so nothing is scaled.
   expect(largestOf(3, 'bf16')).toBeGreaterThan(0.9);
   expect(signed.slice(4)).toEqual(inputs.slice(4));
-  expect(range(floatsIn(signed[1]!, 'f32'))[0]).toBeLessThan(0);
+  expect(range(valuesIn(signed[1]!, 'f32'))[0]).toBeLessThan(0);
   const positive = scaledInputs(inputs, true);
-  expect(range(floatsIn(positive[1]!, 'f32'))[0]).toBeGreaterThanOrEqual(0);
+  expect(range(valuesIn(positive[1]!, 'f32'))[0]).toBeGreaterThanOrEqual(0);
 });

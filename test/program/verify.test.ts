@@ -63,6 +63,10 @@ const verify = async (
   extent = EXTENT,
 ): Promise<Verdict> => verifyProgram(await contestOf(stock, tuned, changes), extent);
 
+/** Compares the results on random inputs. */
+const compared = async (stock: string, tuned: string, changes: Partial<Contest> = {}) =>
+  compareProgram(await contestOf(stock, tuned, { isRandom: true, ...changes }), 60);
+
 const results = temporaryDirectory();
 afterEach(() => {
   // Temporary results are removed after failures, too.
@@ -186,12 +190,8 @@ describe('results that are not finite', () => {
   const roots = withRoot('math.sqrt %a');
 
   test('by negative roots are compared on scaled inputs', { tags: 'full' }, async () => {
-    const verdict = await compareProgram(await contestOf(roots, roots, { isRandom: true }), 60);
-    expect(verdict).toMatchObject({ equal: true, reason: null });
-    const wrong = withRoot('arith.addf %z, %a');
-    expect(await compareProgram(await contestOf(roots, wrong, { isRandom: true }), 60)).toMatchObject({
-      equal: false,
-    });
+    expect(await compared(roots, roots)).toMatchObject({ equal: true, reason: null });
+    expect(await compared(roots, withRoot('arith.addf %z, %a'))).toMatchObject({ equal: false });
   });
 
   test(
@@ -208,10 +208,9 @@ describe('results that are not finite', () => {
           / {2}%1 = .*/,
           [...layers, `  %1 = ${last} %l40, %l39 : ${matrix}`].join('\n').replace('%l0,', '%a,'),
         );
-      const contest = await contestOf(deep('arith.addf'), deep('arith.addf'), { isRandom: true });
-      expect(await compareProgram(contest, 60)).toMatchObject({ equal: true, reason: null });
-      const wrong = await contestOf(deep('arith.addf'), deep('arith.subf'), { isRandom: true });
-      expect(await compareProgram(wrong, 60)).toMatchObject({ equal: false });
+      const stock = deep('arith.addf');
+      expect(await compared(stock, stock)).toMatchObject({ equal: true, reason: null });
+      expect(await compared(stock, deep('arith.subf'))).toMatchObject({ equal: false });
     },
   );
 
@@ -219,8 +218,8 @@ describe('results that are not finite', () => {
     'of one function of a group are compared on positive inputs, and those of the others on all inputs',
     { tags: 'full' },
     async () => {
-      const group = { isRandom: true, isGroup: true };
-      expect(await compareProgram(await contestOf(roots, roots, group), 60)).toMatchObject({
+      const group = { isGroup: true };
+      expect(await compared(roots, roots, group)).toMatchObject({
         equal: true,
         compared: 'equal bit for bit in 2 calls',
       });
@@ -229,10 +228,7 @@ describe('results that are not finite', () => {
         // Only negative numbers show that the first result is wrong.
         roots.replace('return %0', `%w = math.absf %0 : ${matrix}\n  return %w`),
       ];
-      for (const wrong of wrongs)
-        expect(await compareProgram(await contestOf(roots, wrong, group), 60)).toMatchObject({
-          equal: false,
-        });
+      for (const wrong of wrongs) expect(await compared(roots, wrong, group)).toMatchObject({ equal: false });
     },
   );
 
@@ -243,10 +239,9 @@ describe('results that are not finite', () => {
       %r = arith.${operation} %f, %i : tensor<8xf32>
       return %r : tensor<8xf32>
     }`;
-    const same = await contestOf(masked('addf'), masked('addf'), { isRandom: true });
-    expect(await compareProgram(same, 60)).toMatchObject({ equal: true, reason: null });
-    const other = await contestOf(masked('addf'), masked('maximumf'), { isRandom: true });
-    expect((await compareProgram(other, 60)).equal).not.toBe(true);
+    const stock = masked('addf');
+    expect(await compared(stock, stock)).toMatchObject({ equal: true, reason: null });
+    expect((await compared(stock, masked('maximumf'))).equal).not.toBe(true);
   });
 
   test("on generated inputs are compared on the user's data, which no other inputs replace", async () => {
@@ -265,23 +260,20 @@ describe('results that are not finite', () => {
     const data = join(folder, 'tokens.npy');
     writeFileSync(data, npy('<i4', [8], new Int32Array([50, 51, 52, 53, 54, 55, 56, 57])));
     const given = new Map([[0, `@${data}`]]);
-    const contest = async (tuned: string) => {
-      const stock = rooted('addf');
-      const inputs = writeInputs(onlyFunction(stock), folder, 1, given);
-      return compareProgram(await contestOf(stock, tuned, { isRandom: true, given, inputs, draws: 2 }), 60);
-    };
-    const generated = await contestOf(rooted('addf'), rooted('addf'), { isRandom: true });
-    expect(await compareProgram(generated, 60)).toMatchObject({ equal: null });
-    expect(await contest(rooted('addf'))).toMatchObject({
+    const stock = rooted('addf');
+    const inputs = writeInputs(onlyFunction(stock), folder, 1, given);
+    const onOwn = { given, inputs, draws: 2 };
+    expect(await compared(stock, stock)).toMatchObject({ equal: null });
+    expect(await compared(stock, stock, onOwn)).toMatchObject({
       equal: true,
       compared: 'equal bit for bit in 2 calls',
     });
-    expect(await contest(rooted('subf'))).toMatchObject({ equal: false });
+    expect(await compared(stock, rooted('subf'), onOwn)).toMatchObject({ equal: false });
   });
 
   test('on all inputs have no verdict', { tags: 'full' }, async () => {
     const nothing = withRoot('arith.divf %z, %z');
-    expect(await compareProgram(await contestOf(nothing, nothing, { isRandom: true }), 60)).toMatchObject({
+    expect(await compared(nothing, nothing)).toMatchObject({
       equal: null,
       reason: 'result 1 is NaN in 4096 of 4096 elements on these inputs',
     });
