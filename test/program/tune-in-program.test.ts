@@ -7,6 +7,7 @@ import {
   type RoundBench,
   type RoundModule,
   type RoundsOptions,
+  type RoundsVariant,
 } from '../../src/program/tune-in-program.ts';
 import { sumOf } from '../../src/measure/statistics.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
@@ -15,11 +16,11 @@ import { line, tileOf } from './line.ts';
 const contender = (key: string): Contender => ({ key, kin: key, space: line(6), share: 1 / 3 });
 const contenders = ['a', 'b', 'c'].map(contender);
 
-interface Machine {
+interface Machine extends Partial<Pick<RoundsOptions, 'budgetSeconds' | 'roundsAtOnce'>> {
   /** Whether the program's second call is slower with this configuration. */
   readonly isSlowerIn2nd?: (key: string, configuration: Configuration) => boolean;
   /** Default time over the configuration's time. */
-  readonly gainOf: (key: string, configuration: Configuration) => number;
+  readonly gainOf?: (key: string, configuration: Configuration) => number;
   readonly failureOf?: (key: string, configuration: Configuration) => RoundModule | null;
   /** Seconds of a compile. */
   readonly seconds?: number;
@@ -29,13 +30,18 @@ interface Machine {
   readonly keys?: readonly string[];
   /** Workloads whose best configuration is wrong alone. */
   readonly wrong?: readonly string[];
+  /** Expected seconds of a compile. */
+  readonly compileSeconds?: number;
+  readonly isSampled?: boolean;
+  /** Shares of the workloads in the time of the program. */
+  readonly shares?: readonly number[];
   /** By module: time of the whole program over the sum of its workloads' times. */
   readonly wholes?: Readonly<Record<string, number>>;
 }
 
 /** A simulated bench with a log of its calls. Only compiles advance the clock. */
 function machine({
-  gainOf,
+  gainOf = bestGains,
   failureOf = () => null,
   seconds = 1,
   missing = [],
@@ -44,7 +50,10 @@ function machine({
   wholes = {},
   isSlowerIn2nd = () => false,
   wrong = [],
-}: Machine) {
+  compileSeconds = 0,
+  isSampled = false,
+  ...given
+}: Machine = {}) {
   let now = 0;
   const confirmed: string[][] = [];
   const confirmingSeconds: number[] = [];
@@ -53,10 +62,10 @@ function machine({
   let compiles = 0;
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
   const bench: RoundBench = {
-    isSampled: false,
+    isSampled,
     foresee: () => undefined,
     stock: name,
-    compileSeconds: 0,
+    compileSeconds,
     keys: new Set(keys),
     confirmingSeconds: 2,
     compile(assignment) {
@@ -89,7 +98,7 @@ function machine({
       ),
     confirm(best, given) {
       confirmingSeconds.push(given);
-      confirmed.push([...best].map(([key, one]) => `${key}${tileOf(one)}`));
+      confirmed.push(tilesOf(best));
       const runs: ProgramsRun = {
         compare: () => Promise.resolve({ results: 'equal', why: null }),
         slower: () => Promise.resolve([]),
@@ -100,8 +109,7 @@ function machine({
     },
   };
   const options: RoundsOptions = {
-    budgetSeconds: 1000,
-    roundsAtOnce: 2,
+    ...{ budgetSeconds: 1000, roundsAtOnce: 2, ...given },
     strategy: coordinateDescent,
     clock: () => now,
     given: new Map(),
@@ -117,23 +125,36 @@ function machine({
 }
 
 const best: Readonly<Record<string, number>> = { a: 5, b: 2, c: 0 };
-const gainOf = (key: string, configuration: Configuration) => (tileOf(configuration) === best[key] ? 3 : 0.9);
+const bestGains = (key: string, configuration: Configuration) =>
+  tileOf(configuration) === best[key] ? 3 : 0.9;
+
+/** Tunes the workloads on a machine. @returns the result, and the log of the machine */
+async function tuned(on: Machine = {}, variant: RoundsVariant | null = null) {
+  const { bench, options, compiles, ...log } = machine(on);
+  const all = contenders.map((one, i) => ({ ...one, share: on.shares?.[i] ?? one.share }));
+  return { ...(await tuneInRounds(all, bench, variant, options)), ...log, compiled: compiles() };
+}
+
+const tilesOf = (found: ReadonlyMap<string, Configuration>) =>
+  [...found].map(([key, one]) => `${key}${tileOf(one)}`);
+
+/** A variant with other configurations of these workloads. */
+const variantOf = (
+  keys: readonly string[],
+  prepare: RoundsVariant['prepare'],
+  isLikely = false,
+): RoundsVariant => ({ keys: new Set(keys), isLikely, prepare });
 
 test('a configuration that is wrong alone is not confirmed, and the others are', async () => {
-  const { bench, options, confirmed } = machine({ gainOf, wrong: ['a'] });
-  const { found, refused } = await tuneInRounds(contenders, bench, null, options);
+  const { confirmed, found, refused } = await tuned({ wrong: ['a'] });
   expect(confirmed).toEqual([['b2']]);
   expect([...found.keys()]).toEqual(['b']);
   expect([...refused.keys()]).toEqual(['a']);
 });
 
 test('the program confirms the best of each workload that has a gain', async () => {
-  const { bench, options, confirmed } = machine({ gainOf });
-  const { found, rounds, stock } = await tuneInRounds(contenders, bench, null, options);
-  expect([...found].map(([key, one]) => [key, tileOf(one)])).toEqual([
-    ['a', 5],
-    ['b', 2],
-  ]);
+  const { confirmed, found, rounds, stock } = await tuned();
+  expect(tilesOf(found)).toEqual(['a5', 'b2']);
   expect(confirmed).toEqual([['a5', 'b2']]);
   expect(rounds).toBe(6);
   // Each batch of rounds times stock.
@@ -142,8 +163,7 @@ test('the program confirms the best of each workload that has a gain', async () 
 
 test('a configuration that slows one call down is not chosen', async () => {
   const isSlowerIn2nd = (key: string, one: Configuration) => key === 'a' && tileOf(one) === best['a'];
-  const { bench, options, noted } = machine({ gainOf, isSlowerIn2nd });
-  const { found } = await tuneInRounds(contenders, bench, null, options);
+  const { found, noted } = await tuned({ isSlowerIn2nd });
   expect([...found.keys()]).toEqual(['b']);
   expect(noted).toContainEqual(['a', 5, 0.5]);
 });
@@ -151,8 +171,7 @@ test('a configuration that slows one call down is not chosen', async () => {
 test('only the blamed configuration of a failed round is not tried again', async () => {
   const failureOf = (key: string, configuration: Configuration) =>
     key === 'c' && tileOf(configuration) === 2 ? { module: null, failed: new Set(['c']) } : null;
-  const { bench, options, noted } = machine({ gainOf, failureOf });
-  const { found } = await tuneInRounds(contenders, bench, null, options);
+  const { found, noted } = await tuned({ failureOf });
   expect(noted.filter(([key, tile]) => key === 'c' && tile === 2)).toEqual([['c', 2, null]]);
   // The same round had the best configuration of b.
   expect(tileOf(found.get('b')!)).toBe(2);
@@ -162,29 +181,20 @@ test('a compile that takes too long says nothing about its configurations', asyn
   let isLate = true;
   const failureOf = () =>
     isLate ? ((isLate = false), { module: null, failed: new Set<string>(), isLate: true }) : null;
-  const { bench, options, noted } = machine({ gainOf, failureOf });
-  const { found } = await tuneInRounds(contenders, bench, null, options);
-  expect([...found].map(([key, one]) => [key, tileOf(one)])).toEqual([
-    ['a', 5],
-    ['b', 2],
-  ]);
+  const { found, noted } = await tuned({ failureOf });
+  expect(tilesOf(found)).toEqual(['a5', 'b2']);
   expect(noted.filter(([, , ratio]) => ratio === null)).toEqual([]);
 });
 
 test('tuning ends if the program never compiles', async () => {
-  const { bench, options, confirmed, compiles } = machine({
-    gainOf,
-    failureOf: () => ({ module: null, failed: new Set() }),
-  });
-  const { found, assessed } = await tuneInRounds(contenders, bench, null, options);
+  const failureOf = () => ({ module: null, failed: new Set<string>() });
+  const { found, assessed, confirmed, compiled } = await tuned({ failureOf });
   expect([found.size, assessed, confirmed]).toEqual([0, null, []]);
-  expect(compiles()).toBe(4);
+  expect(compiled).toBe(4);
 });
 
 test('a configuration that is missing from its executable has failed', async () => {
-  const { bench, options, confirmed } = machine({ gainOf, missing: ['a'] });
-  await tuneInRounds(contenders, bench, null, options);
-  expect(confirmed).toEqual([['b2']]);
+  expect((await tuned({ missing: ['a'] })).confirmed).toEqual([['b2']]);
 });
 
 test('rounds without a gain end before the time and the configurations do', async () => {
@@ -195,102 +205,72 @@ test('rounds without a gain end before the time and the configurations do', asyn
 });
 
 test('no round begins without the time for the round and for confirming', async () => {
-  const { bench, options, compiles } = machine({ gainOf, seconds: 10 });
   // Two rounds take 20 s, and confirming takes one more compile and two seconds.
-  await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 50 });
-  expect(compiles()).toBe(2);
+  expect((await tuned({ seconds: 10, budgetSeconds: 50 })).compiled).toBe(2);
 });
 
 test('confirming gets all remaining time', async () => {
-  const { bench, options, confirmingSeconds } = machine({ gainOf, seconds: 10 });
   // Three pairs of rounds take 20 s each on this clock, and the last compile is expected to take as long.
-  await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 200 });
-  expect(confirmingSeconds).toEqual([120]);
-  const spent = machine({ gainOf, seconds: 10 });
-  await tuneInRounds(contenders, spent.bench, null, { ...spent.options, budgetSeconds: 35 });
-  expect(spent.confirmingSeconds).toEqual([bench.confirmingSeconds]);
+  expect((await tuned({ seconds: 10, budgetSeconds: 200 })).confirmingSeconds).toEqual([120]);
+  // The least time of the bench.
+  expect((await tuned({ seconds: 10, budgetSeconds: 35 })).confirmingSeconds).toEqual([2]);
 });
 
 test('rounds continue with the variant if it is faster', async () => {
-  const varied = machine({ gainOf, name: 'varied', keys: [] });
-  const { bench, options, confirmed } = machine({ gainOf, wholes: { varied: 0.5 } });
-  const variant = {
-    keys: new Set(['a', 'b']),
-    isLikely: false,
-    prepare: () => Promise.resolve(varied.bench),
-  };
   const bestOfC = (key: string, one: Configuration) => (key === 'c' && tileOf(one) === 4 ? 2 : 0.9);
   const others = machine({ gainOf: bestOfC, name: 'varied', keys: ['c'] });
-  const withOthers = { ...variant, prepare: () => Promise.resolve(others.bench) };
-  const result = await tuneInRounds(contenders, bench, withOthers, options);
+  const variant = variantOf(['a', 'b'], () => Promise.resolve(others.bench));
+  const result = await tuned({ wholes: { varied: 0.5 } }, variant);
   expect(result.isVaried).toBe(true);
-  expect([confirmed, others.confirmed]).toEqual([[], [['c4']]]);
+  expect([result.confirmed, others.confirmed]).toEqual([[], [['c4']]]);
   // Without other gains, the variant is confirmed alone.
-  await tuneInRounds(
-    contenders,
-    machine({ gainOf: () => 0.9, wholes: { varied: 0.5 } }).bench,
-    variant,
-    options,
-  );
+  const varied = machine({ name: 'varied', keys: [] });
+  const alone = variantOf(['a', 'b'], () => Promise.resolve(varied.bench));
+  await tuned({ gainOf: () => 0.9, wholes: { varied: 0.5 } }, alone);
   expect(varied.confirmed).toEqual([[]]);
 });
 
 test.each([
-  ['is slower', () => Promise.resolve(machine({ gainOf, name: 'varied' }).bench)],
+  ['is slower', () => Promise.resolve(machine({ name: 'varied' }).bench)],
   ['does not compile', () => Promise.resolve(null)],
 ])('rounds continue without the variant if it %s', async (_, prepare) => {
-  const { bench, options, confirmed } = machine({ gainOf, wholes: { varied: 2 } });
-  const result = await tuneInRounds(
-    contenders,
-    bench,
-    { keys: new Set(['a']), isLikely: false, prepare },
-    options,
-  );
-  expect(result.isVaried).toBe(false);
+  const { isVaried, confirmed } = await tuned({ wholes: { varied: 2 } }, variantOf(['a'], prepare));
+  expect(isVaried).toBe(false);
   expect(confirmed).toEqual([['a5', 'b2']]);
 });
 
 test.each([
-  [true, [['varied', 1]]],
-  [false, [['varied', 3]]],
+  [true, [1]],
+  [false, [3]],
 ])('a variant that is likely to gain more than rounds comes first: %s', async (isLikely, expected) => {
-  const { bench, options, compiles } = machine({ gainOf, wholes: { varied: 2 } });
-  const asked: [string, number][] = [];
+  const { bench, options, compiles } = machine({ wholes: { varied: 2 } });
+  const asked: number[] = [];
   const prepare = () => {
-    asked.push(['varied', compiles()]);
-    return Promise.resolve(machine({ gainOf, name: 'varied' }).bench);
+    asked.push(compiles());
+    return Promise.resolve(machine({ name: 'varied' }).bench);
   };
-  await tuneInRounds(contenders, bench, { keys: new Set(['a']), isLikely, prepare }, options);
+  await tuneInRounds(contenders, bench, variantOf(['a'], prepare, isLikely), options);
   expect(asked).toEqual(expected);
 });
 
 test('what rounds found is confirmed in time, before a variant is tried', async () => {
-  const { bench, options, confirmed } = machine({ gainOf, seconds: 10 });
-  const prepare = () => Promise.reject(new Error('there is no time'));
-  const variant = { keys: new Set(['a']), isLikely: false, prepare };
+  const variant = variantOf(['a'], () => Promise.reject(new Error('there is no time')));
   // One pair of rounds, two compiles to confirm, and two for the variant.
-  const result = await tuneInRounds(contenders, bench, variant, { ...options, budgetSeconds: 55 });
-  expect([result.isOpen, confirmed.length]).toEqual([true, 1]);
+  const { isOpen, confirmed } = await tuned({ seconds: 10, budgetSeconds: 55 }, variant);
+  expect([isOpen, confirmed.length]).toEqual([true, 1]);
 });
 
 test('configurations that save next to nothing are not confirmed', async () => {
-  const { bench, options, confirmed } = machine({ gainOf });
-  const shares = [0.3, 0.69, 0.01];
-  const unequal = contenders.map((one, i) => ({ ...one, share: shares[i]! }));
-  await tuneInRounds(unequal, bench, null, options);
-  expect(confirmed).toEqual([['b2', 'a5']]);
+  expect((await tuned({ shares: [0.3, 0.69, 0.01] })).confirmed).toEqual([['b2', 'a5']]);
   // Their search is not complete.
-  const small = machine({ gainOf });
-  const few = contenders.map((one, i) => ({ ...one, share: [0.001, 0.989, 0.01][i]! }));
-  const { found, unchecked } = await tuneInRounds(few, small.bench, null, small.options);
+  const { found, unchecked } = await tuned({ shares: [0.001, 0.989, 0.01] });
   expect([[...found.keys()], [...unchecked]]).toEqual([['b'], ['a']]);
 });
 
 test('what saves little of a slow program can be much of the tuned one', async () => {
   // A program that becomes twenty times as fast; `a` takes a sixth of its time then.
-  const { bench, options } = machine({ gainOf: (key) => (key === 'b' ? 25 : key === 'a' ? 5 : 1) });
-  const shares = contenders.map((one, i) => ({ ...one, share: [0.01, 0.98, 0.01][i]! }));
-  const { found } = await tuneInRounds(shares, bench, null, options);
+  const gainOf = (key: string) => (key === 'b' ? 25 : key === 'a' ? 5 : 1);
+  const { found } = await tuned({ gainOf, shares: [0.01, 0.98, 0.01] });
   expect([...found.keys()]).toEqual(['b', 'a']);
 });
 
@@ -299,19 +279,11 @@ test.each([
   ['does not begin if half of its compile has no time', 4, false, 0],
   ['of a slow program leaves time for its check and its confirmation', 11, true, 0],
 ])('the first round %s', async (_, budgetSeconds, isSampled, expected) => {
-  const { bench, options } = machine({ gainOf, seconds: 10 });
-  const slow = { ...bench, compileSeconds: 10, isSampled };
-  const { rounds } = await tuneInRounds(contenders, slow, null, {
-    ...options,
-    budgetSeconds,
-    roundsAtOnce: 1,
-  });
-  expect(rounds).toBe(expected);
+  const slow = { seconds: 10, compileSeconds: 10, isSampled };
+  expect((await tuned({ ...slow, budgetSeconds, roundsAtOnce: 1 })).rounds).toBe(expected);
 });
 
 test('rounds expect the time that their compiles take, not that of a compile beside others', async () => {
-  const { bench, options } = machine({ gainOf, seconds: 1 });
-  const beside = { ...bench, compileSeconds: 10 };
-  const { rounds } = await tuneInRounds(contenders, beside, null, { ...options, budgetSeconds: 20 });
+  const { rounds } = await tuned({ compileSeconds: 10, budgetSeconds: 20 });
   expect(rounds).toBeGreaterThan(2);
 });
