@@ -7,33 +7,22 @@ import { configuredSource, sameExecutables } from '../../src/inject/executable-s
 import { blamedFor, configuredWith, splitProgram } from '../../src/inject/split-program.ts';
 import { tiles } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
+import { executable, operation } from './executables.ts';
 
 const configuration = tiles([4, 8, 0], [4, 8, 0], [0, 0, 2]);
-const operation = `        %r = linalg.matmul ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;
-const executable = (operations: string, name = 'f$async_dispatch_0') =>
-  Buffer.from(`hal.executable public @${name} {
-  hal.executable.variant public @embedded_elf_x86_64 target(<"llvm-cpu", "embedded-elf-x86_64">) {
-    builtin.module {
-      func.func @f_matmul() {
-${operations}        return
-      }
-    }
-  }
-}
-`);
 const own = { workload: matmul(4, 8, 2), configuration };
 const RELEASE = [3, 13, 0] as const;
 
 test('the root of an executable gets a configuration', () => {
-  const source = configuredSource(executable(operation), own, RELEASE);
+  const source = configuredSource(executable(operation()), own, RELEASE);
   const [found] = parse(source!).operations;
   expect(found?.attributes.map(({ name }) => name)).toEqual(['compilation_info']);
 });
 
 test.each([
-  ['two roots', operation + operation.replace('%r', '%s'), own],
+  ['two roots', operation() + operation().replace('%r', '%s'), own],
   ['none', '', own],
-  ['one of other sizes', operation, { ...own, workload: matmul(8, 4, 2) }],
+  ['one of other sizes', operation(), { ...own, workload: matmul(8, 4, 2) }],
 ])('an executable with %s is left alone', (_, operations, configured) => {
   expect(configuredSource(executable(operations), configured, RELEASE)).toBeNull();
 });
@@ -41,7 +30,7 @@ test.each([
 test('each executable of a round that has one gets its configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'split-'));
   const program = {
-    sources: new Map([['f$async_dispatch_0', executable(operation)]]),
+    sources: new Map([['f$async_dispatch_0', executable(operation())]]),
     configured: new Map<string, Uint8Array>(),
   };
   const wanted = ['f$async_dispatch_0', 'f$async_dispatch_9'].map((one) => ({ ...own, executable: one }));
@@ -77,15 +66,15 @@ test('a program that is not split says what the compiler said', async () => {
 
 test('an executable is found again in a program that counts in another way', () => {
   const placed = (name: string, place: string) =>
-    Buffer.from(`#loc1 = loc("m.mlir":${place})\n${executable(operation, name).toString()}`);
-  const other = operation.replaceAll('4x', '6x');
+    Buffer.from(`#loc1 = loc("m.mlir":${place})\n${executable(operation(), ['llvm-cpu'], name).toString()}`);
+  const other = operation().replaceAll('4x', '6x');
   const first = new Map([
     ['f$async_dispatch_0', placed('f$async_dispatch_0', '1:1')],
-    ['f$async_dispatch_1', executable(other, 'f$async_dispatch_1')],
+    ['f$async_dispatch_1', executable(other, ['llvm-cpu'], 'f$async_dispatch_1')],
   ]);
   const second = new Map([
     ['f$async_dispatch_3', placed('f$async_dispatch_3', '7:5')],
-    ['f$async_dispatch_4', executable('', 'f$async_dispatch_4')],
+    ['f$async_dispatch_4', executable('', ['llvm-cpu'], 'f$async_dispatch_4')],
   ]);
   expect([...sameExecutables(first, second)]).toEqual([['f$async_dispatch_0', 'f$async_dispatch_3']]);
 });
@@ -95,7 +84,7 @@ test('executables that do the same are told by their order, where there are as m
     new Map(
       numbers.map((number) => {
         const name = `f$async_dispatch_${number}`;
-        return [name, executable(operation, name)];
+        return [name, executable(operation(), ['llvm-cpu'], name)];
       }),
     );
   expect([...sameExecutables(named(10, 2), named(11, 5))]).toEqual([

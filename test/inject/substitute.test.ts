@@ -6,26 +6,11 @@ import type { Entry } from '../../src/inject/plan.ts';
 import { editedExecutable } from '../../src/inject/substitute.ts';
 import { substituteFlag, withoutNotes } from '../../src/inject/injection-flags.ts';
 import { tiles } from '../support/backend.ts';
+import { executable, operation } from './executables.ts';
 import { matmul } from '../support/workloads.ts';
 
 const tile = tiles([4, 8, 0], [4, 8, 0], [0, 0, 2]);
 const entry = { workload: matmul(4, 8, 2), loops: [0, 1, 2], configuration: tile, executables: [] };
-const operation = (attributes = '') =>
-  `        %r = linalg.matmul ${attributes} ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;
-const executable = (operations: string, backends = ['llvm-cpu']) =>
-  Buffer.from(`hal.executable public @f$async_dispatch_0 {
-${backends.map((backend) => variant(backend, operations)).join('\n')}
-}
-`);
-const variant = (backend: string, operations: string) =>
-  `  hal.executable.variant public @${backend.replace('-', '_')} target(<"${backend}", "a-format", {a = "}"}>) {
-    builtin.module {
-      func.func @f_matmul() {
-${operations}        return
-      }
-    }
-  }`;
-
 test('an executable with the operation gets the configuration, and keeps its name', () => {
   const edited = editedExecutable(executable(operation()), [entry], [3, 13, 0]);
   expect(edited?.name).toBe('f$async_dispatch_0');
