@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readArguments as readCompilerArguments } from '../../src/compiler/arguments.ts';
 import { loadOptionTable } from '../../src/compiler/options.ts';
 import { elementTypeConversion } from '../../src/input/input.ts';
-import { functionsOf } from '../../src/program/functions.ts';
+import { functionsOf } from '../../src/running/callable.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
 import type { Verdict } from '../../src/program/verify.ts';
 import type { Explanation } from '../../src/report/explain.ts';

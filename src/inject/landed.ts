@@ -9,8 +9,8 @@ import { isInjected, type Decision } from '../decision/decision.ts';
 import { ELIDED } from '../input/survey.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { hasRoot, matchKey } from '../workload/workload.ts';
+import { isFor, variantsOf } from './executable-sources.ts';
 import { injectedLoops, type Injection } from './plan.ts';
-import { isFor, variantsOf } from './variants.ts';
 
 /** For each decision, its operations that have its configuration; null for a decision without an injection. */
 type Landing = readonly (readonly ConfiguredOperation[] | null)[];

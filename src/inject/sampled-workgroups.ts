@@ -1,6 +1,10 @@
 // A sample of a dispatch's workgroups: a slow program that runs only these says in seconds where its time goes. Of many workgroups a smaller
 // share runs. The number of all workgroups follows from the number in the sample, up to a third. Pure.
+import { timesPerCall, type DispatchTimes, type Profile } from '../backend/meter.ts';
+import { isDispatchOf } from '../input/operation.ts';
 import { bufferOf } from '../system/bytes.ts';
+import { isObject } from '../system/data.ts';
+import { resultOr } from '../system/result-or.ts';
 
 /** Workgroups that run from each group of steps. A group has twice the step of the group before. */
 const PER_GROUP = 2;
@@ -64,4 +68,35 @@ export function workgroupsOf(sampled: number): number {
   const steps = sampled - PER_GROUP * group;
   // The middle of all numbers that give this sample.
   return beginOf(group) + (steps - 1) * 2 ** group + (2 ** group + 1) / 2;
+}
+
+/** Times of a sample are off by this factor at most. */
+export const SAMPLE_ERROR = 4 / 3;
+
+/**
+ * The profile of a program that runs such a sample: what all workgroups would take, about. Runtimes before 3.13 have none.
+ * @param configured texts of its executables, before they were sampled
+ */
+export function sampledProfile(configured: ReadonlyMap<string, Uint8Array>): Profile {
+  const executables = [...configured].flatMap(([name, text]) => (sampledText(text) === null ? [] : [name]));
+  return {
+    flags: (path) => ['--device_profiling_mode=host-execution', `--device_profiling_output=${path}`],
+    reader: (path) => ['dispatch', '--dispatch_events', '--format=jsonl', path],
+    read: (jsonl) => readEvents(jsonl, (name) => isDispatchOf({ executables }, name)),
+  };
+}
+
+function readEvents(jsonl: string, isSampled: (dispatch: string) => boolean): DispatchTimes {
+  const sums = new Map<string, { count: number; seconds: number }>();
+  for (const line of jsonl.split('\n')) {
+    const event: unknown = resultOr(() => JSON.parse(line) as unknown, null);
+    if (!isObject(event) || event['type'] !== 'host_dispatch_event') continue;
+    const { key, duration_ns: nanoseconds, workgroup_count: counts } = event;
+    if (typeof key !== 'string' || !(Number(nanoseconds) > 0) || !Array.isArray(counts)) continue;
+    const sampled = Number(counts[0]);
+    const share = isSampled(key) && sampled > 0 ? sampled / workgroupsOf(sampled) : 1;
+    const sum = sums.get(key) ?? { count: 0, seconds: 0 };
+    sums.set(key, { count: sum.count + 1, seconds: sum.seconds + Number(nanoseconds) / 1e9 / share });
+  }
+  return timesPerCall([...sums]);
 }

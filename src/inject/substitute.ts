@@ -15,13 +15,14 @@ import { attributeText, directiveOf } from '../backend/index.ts';
 import { isReason } from '../system/reason.ts';
 import {
   configuredExecutable,
+  editVariants,
+  isFor,
   readTexts,
   textsTo,
   type ExecutableTexts,
   type Substitute,
 } from './executable-sources.ts';
 import { isOfDispatch, type Entry } from './plan.ts';
-import { editVariants, isFor } from './variants.ts';
 
 /**
  * An executable's source with configurations on its operations; null if no variant has exactly one operation that matches an entry. Pure.

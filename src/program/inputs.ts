@@ -6,9 +6,18 @@ import type { ProgramFunction } from '../input/signature.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { writeSlices } from '../system/bytes.ts';
 import { elementsOf } from '../workload/tensor.ts';
-import { changedPieces, isChangeable, moveOf, stepOf, type Change } from './moves.ts';
 import type { Given } from './own-data.ts';
-import { inTurn, PERIOD, randomElements, repeated } from './random-elements.ts';
+import {
+  changedPieces,
+  inTurn,
+  isChangeable,
+  moveOf,
+  PERIOD,
+  randomElements,
+  repeated,
+  stepOf,
+  type Change,
+} from './random-elements.ts';
 import { bytesAt, fileValue, piecesIn, tensorIn } from './tensor-file.ts';
 
 const NOTHING_GIVEN: Given = new Map();

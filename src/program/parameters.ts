@@ -9,8 +9,15 @@ import { sumOf } from '../measure/statistics.ts';
 import { seededRandom } from '../search/strategy.ts';
 import { writeSlices } from '../system/bytes.ts';
 import { shortHash } from '../system/hash.ts';
-import { changed, isChangeable, moveOf } from './moves.ts';
-import { inTurn, PERIOD, randomElements, repeated } from './random-elements.ts';
+import {
+  changed,
+  inTurn,
+  isChangeable,
+  moveOf,
+  PERIOD,
+  randomElements,
+  repeated,
+} from './random-elements.ts';
 
 /** Weights are multiplied by 2 to the power of this. Small weights keep the results of many layers finite. */
 const WEIGHT_EXPONENT = -5;

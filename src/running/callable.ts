@@ -1,19 +1,27 @@
 // The functions of a program that can be called, and inputs for them: the user's, and random ones.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isBytecode } from 'mlir-parser-ts';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
-import { callName, isExtraCall, type ProgramFunction } from '../input/signature.ts';
-import { functionsOf } from '../program/functions.ts';
+import {
+  callName,
+  declaredSignature,
+  isExtraCall,
+  programSignature,
+  type ProgramFunction,
+} from '../input/signature.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { dataOf, OwnDataError, type Given } from '../program/own-data.ts';
 import { isWritable, parameterBytes, parameterFileBytes, writeParameters } from '../program/parameters.ts';
 import { failureOf } from '../program/results.ts';
 import { sumOf } from '../measure/statistics.ts';
+import { runTool } from '../measure/toolchain.ts';
 import type { StockContest } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import type { WantedSizes } from '../settings/wanted-sizes.ts';
 import { formatBytes } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Site } from '../site/site.ts';
@@ -21,6 +29,7 @@ import type { Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import type { SkippedFunction } from '../program/verdict.ts';
 import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
+import type { Convert } from '../workload/kind.ts';
 import { otherBuildsOf } from './compiling.ts';
 import type { Limits } from './limits.ts';
 
@@ -83,7 +92,26 @@ export function measuringTools({ command, surroundings }: MeasuredProgram): Meas
 }
 
 /**
- * The functions of a program.
+ * The public functions of an input. The parser cannot read bytecode, so its functions come from the declarations in the compiled module.
+ * @param convert maps an element type to the compiled program's type
+ * @param sizes for dynamic dimensions
+ * @param compiled returns the paths of the module compiled from the input, and of `iree-dump-module`; called for bytecode only
+ * @throws the errors of `compiled`
+ */
+export async function functionsOf(
+  input: Uint8Array,
+  convert: Convert,
+  sizes: WantedSizes,
+  compiled: () => Promise<{ readonly module: string; readonly dumpModule: string }>,
+): Promise<ProgramFunction[]> {
+  if (!isBytecode(input)) return programSignature(input, convert, sizes);
+  const { module, dumpModule } = await compiled();
+  const { stdout } = await runTool(dumpModule, [module], 60, new AbortController().signal);
+  return declaredSignature(stdout, sizes);
+}
+
+/**
+ * The functions of a program that can be called.
  * @param compileStock returns the path of the untuned module, which has the signatures if the input is bytecode
  * @throws NotVerifiedError when the runtime's tools are missing, and for data of the user that the program cannot take
  */

@@ -8,7 +8,7 @@ import { messageOf, tell } from '../system/tell.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { whyNotRun } from './limits.ts';
 import { noteTimes, runOf, type TimedRun } from './program-times.ts';
-import { runnable } from './runnable.ts';
+import { runnable } from './program-builds.ts';
 
 /** Time of a compile, in surveys. */
 const SURVEYS_PER_COMPILE = 5;

@@ -26,9 +26,8 @@ import { knownRates, noteRates, ratesPlaceOf } from './known-rates.ts';
 import { limitsWithin, whyNotRun } from './limits.ts';
 import { cacheRate, memoryRate } from './memory-rate.ts';
 import { PEAK_TYPES, peakRate } from './peak-rate.ts';
-import { keysOf, programBuilds } from './program-builds.ts';
+import { keysOf, programBuilds, runnable } from './program-builds.ts';
 import { knownTimes, noteAmounts, noteTimes } from './program-times.ts';
-import { runnable } from './runnable.ts';
 
 /** A program, and the decisions of its next build. */
 type Decided = Pick<MeasuredProgram, 'command' | 'inspected'> & { readonly decisions: readonly Decision[] };

@@ -10,6 +10,7 @@ import {
   type ConfiguredExecutable,
   type SplitProgram,
 } from '../inject/split-program.ts';
+import { SAMPLE_ERROR, sampledProfile } from '../inject/sampled-workgroups.ts';
 import { isDispatchOf } from '../input/operation.ts';
 import { meterOf } from '../backend/index.ts';
 import type { Profile } from '../backend/meter.ts';
@@ -27,7 +28,6 @@ import { checkAlone } from './check-alone.ts';
 import { compiling, TOO_LONG } from './compiling.ts';
 import { programBuilds, type ProgramBuilds } from './program-builds.ts';
 import { runOf, type TimedRun } from './program-times.ts';
-import { SAMPLE_ERROR, sampledProfile } from './sampled-times.ts';
 import { formatSeconds } from '../system/format.ts';
 import { because } from '../system/reason.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readArguments } from '../../src/compiler/arguments.ts';
 import { findRuntimeTool } from '../../src/compiler/find.ts';
 import { loadOptionTable } from '../../src/compiler/options.ts';
-import { functionsOf } from '../../src/program/functions.ts';
+import { functionsOf } from '../../src/running/callable.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
 import { compareProgram } from '../../src/program/results.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';

@@ -25,8 +25,7 @@ import {
 } from '../callable.ts';
 import { interruptible } from '../interruptible.ts';
 import { limitsWithin } from '../limits.ts';
-import { programBuilds } from '../program-builds.ts';
-import { doesNotCompile } from '../runnable.ts';
+import { doesNotCompile, programBuilds } from '../program-builds.ts';
 import type { CommandNote } from './memory.ts';
 import type { CommandVariant, Reasons, Times } from './variant.ts';
 

@@ -10,9 +10,8 @@ import { flowOf } from '../../plan/kept-modules.ts';
 import { planCompile } from '../../plan/route.ts';
 import type { Work } from '../../tuning/tune-workloads.ts';
 import { compiling } from '../compiling.ts';
-import { keysOf } from '../program-builds.ts';
+import { keysOf, type Runnable } from '../program-builds.ts';
 import type { RoundBase } from '../round-bench.ts';
-import type { Runnable } from '../runnable.ts';
 import type { DecidedProgram } from '../verify-program.ts';
 
 /**
