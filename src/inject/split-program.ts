@@ -23,6 +23,8 @@ type RunCompiler = (argv: readonly string[], stdin?: Uint8Array) => Promise<stri
 export interface SplitProgram extends ExecutableTexts {
   /** The program at the end of `flow`, as bytecode. */
   readonly path: string;
+  /** Arguments that compile a file with a program at the end of `flow`; by default this one. */
+  readonly resumed: (path?: string) => readonly string[];
 }
 
 /** The configuration of an executable. */
@@ -50,7 +52,10 @@ export async function splitProgram(
   const texts = join(folder, 'texts');
   return (
     (await run(withTrailingFlags(argv, toFlow), stdin)) ??
-    (await run(withTrailingFlags(resumed(path), textsTo(texts)))) ?? { path, ...readTexts(texts) }
+    (await run(withTrailingFlags(resumed(path), textsTo(texts)))) ?? {
+      ...{ path, resumed: (other = path) => resumed(other) },
+      ...readTexts(texts),
+    }
   );
 }
 

@@ -31,12 +31,7 @@ const TEXT_SECONDS = 60;
  * @throws StoppedError when the signal fires
  */
 export async function checkAlone(
-  {
-    split,
-    resumed,
-    folder,
-    isSampled,
-  }: Pick<RoundBase, 'split' | 'resumed' | 'folder'> & Pick<RoundBench, 'isSampled'>,
+  { split, folder, isSampled }: Pick<RoundBase, 'split' | 'folder'> & Pick<RoundBench, 'isSampled'>,
   configured: readonly ConfiguredExecutable[],
   { tools, device }: Pick<StockContest, 'tools' | 'device'>,
   program: MeasuredProgram,
@@ -63,7 +58,7 @@ export async function checkAlone(
   writeFileSync(source, `${alone.text}${groupsText(groups, 'util')}}\n`);
   const run = compiling(program);
   const compile = (path: string, flags: readonly string[]) =>
-    run(withTrailingFlags(resumed(path), [NOT_RECORDED, ...flags]));
+    run(withTrailingFlags(split.resumed(path), [NOT_RECORDED, ...flags]));
   const texts = join(own, 'texts');
   const configuredPath = join(own, 'configured.mlirbc');
   const allOpen = () => {

@@ -44,18 +44,17 @@ export function otherBuildsOf(program: CalledProgram, folder: string): () => Pro
   const { command, inspected } = program;
   const { argv, stdin } = originalCompile(command, inspected.input);
   const run = compiling(program);
-  let made: Promise<readonly string[]> | null = null;
-  const compile = async (flags: readonly string[], name: string): Promise<readonly string[]> => {
-    const module = join(folder, name);
-    const problem = await run(withTrailingFlags(argv, [...flags, '-o', module]), stdin);
-    return problem === null ? [module] : [];
+  const compileAll = async (): Promise<readonly string[]> => {
+    mkdirSync(folder, { recursive: true });
+    const { key, target } = inspected.site.target;
+    const flags = backendNamed(key)?.flags(targetArchitecture(target)).otherRounding ?? [];
+    const modules = flags.map(async (own, i) => {
+      const module = join(folder, `${i}.vmfb`);
+      const problem = await run(withTrailingFlags(argv, [...own, '-o', module]), stdin);
+      return problem === null ? [module] : [];
+    });
+    return (await Promise.all(modules)).flat();
   };
-  return () =>
-    (made ??= (async () => {
-      mkdirSync(folder, { recursive: true });
-      const { key, target } = inspected.site.target;
-      const flags = backendNamed(key)?.flags(targetArchitecture(target)).otherRounding ?? [];
-      const modules = await Promise.all(flags.map((own, i) => compile(own, `${i}.vmfb`)));
-      return modules.flat();
-    })());
+  let made: Promise<readonly string[]> | null = null;
+  return () => (made ??= compileAll());
 }

@@ -150,7 +150,7 @@ export function programBuilds(
       // The split program compiles faster to the same module.
       const whole = untunedCompile(program);
       const split = kept.splitOf(flowOf(command, null));
-      const shorter = split === null ? undefined : resumedCompile(command, split.path);
+      const shorter = split?.resumed();
       return budget.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
     },
     split(own) {

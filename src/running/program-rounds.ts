@@ -23,7 +23,6 @@ import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
 import { joinsRounds, kinOf, needsProgram } from '../workload/workload.ts';
 import { NotVerifiedError, type Callable } from './callable.ts';
-import { resumedCompile } from '../plan/injected-command.ts';
 import { noteTimes, type TimedRun } from './program-times.ts';
 import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
 import { runnable } from './program-builds.ts';
@@ -93,9 +92,7 @@ export async function tuneInProgram(
     const given = givenBy(decisions);
     const open = new Set(works.map(({ key }) => key));
     const base: RoundBase = {
-      split: ready.split!,
-      resumed: (path) => resumedCompile(program.command, path),
-      ...{ module: ready.stock, decisions, always: [] },
+      ...{ split: ready.split!, module: ready.stock, decisions, always: [] },
       works: [...works, ...[...given].flatMap(([key, one]) => (open.has(key) ? [] : [one]))],
       folder: join(ready.folder, 'rounds'),
       compileSeconds: program.kept.stockSeconds,

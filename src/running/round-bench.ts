@@ -84,8 +84,6 @@ export type RunWork = Pick<Work, 'key' | 'workload' | 'executables'>;
 /** A program that rounds start from. */
 export interface RoundBase {
   readonly split: SplitProgram;
-  /** Arguments that compile a file with the program at the end of `flow`. */
-  readonly resumed: (path: string) => readonly string[];
   /** Its module without configurations. */
   readonly module: string;
   /** Decisions about its operations, without the configurations of rounds. */
@@ -115,7 +113,7 @@ export interface ReadyRounds {
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
-  { split, resumed, module: whole, decisions, always, works, folder, compileSeconds }: RoundBase,
+  { split, module: whole, decisions, always, works, folder, compileSeconds }: RoundBase,
   contests: readonly StockContest[],
   program: MeasuredProgram,
 ): Promise<ReadyRounds> {
@@ -137,11 +135,7 @@ export async function roundBench(
     mkdirSync(own, { recursive: true });
     const { flags, texts } = configuredWith(split, configured(assignment), release, own, sample !== null);
     const module = join(own, 'program.vmfb');
-    const problem = await run(
-      withTrailingFlags(resumed(split.path), [...flags, '-o', module]),
-      undefined,
-      most,
-    );
+    const problem = await run(withTrailingFlags(split.resumed(), [...flags, '-o', module]), undefined, most);
     if (problem === TOO_LONG) return { module: null, failed: new Set(), isLate: true };
     const keysOf = (isOwn: (executable: string) => boolean) =>
       new Set([...assignment.keys()].filter((key) => byKey.get(key)!.executables?.some(isOwn) === true));
@@ -293,7 +287,7 @@ export async function roundBench(
       compileBest(best, [...best.keys()]).catch(() => undefined);
     },
     async check(best) {
-      const base = { split, resumed, folder, isSampled };
+      const base = { split, folder, isSampled };
       const wrong = await checkAlone(base, configured(best), contests[0]!, program);
       return new Map(
         [...best.keys()].flatMap((key) => {

@@ -107,7 +107,7 @@ async function check(
     benchmarkModule: runtimeTool('iree-benchmark-module'),
   };
   const found = await checkAlone(
-    { split, resumed, folder: own, isSampled },
+    { split, folder: own, isSampled },
     configured,
     { tools, device: describeDevice('local-sync') },
     program,

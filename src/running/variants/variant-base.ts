@@ -31,15 +31,17 @@ export async function variantBase(
   if (injected === null) return null;
   const resumed = (path: string) => resumedInjection(injected, path);
   const run = compiling(program);
-  const split = await kept.split(flowOf(command, plan.injection), ready.folder, (folder) =>
+  const known = await kept.split(flowOf(command, plan.injection), ready.folder, (folder) =>
     splitProgram(run, injected, resumed, folder),
   );
-  if (typeof split === 'string') return null;
+  if (typeof known === 'string') return null;
+  // Another injection can have the same flow.
+  const split = { ...known, resumed: (path = known.path) => resumed(path) };
   const folder = join(ready.folder, 'variant');
   mkdirSync(folder, { recursive: true });
   const module = join(folder, 'stock.vmfb');
   const begun = performance.now();
-  if ((await run(withTrailingFlags(resumed(split.path), ['-o', module]))) !== null) return null;
+  if ((await run(withTrailingFlags(split.resumed(), ['-o', module]))) !== null) return null;
   const compileSeconds = (performance.now() - begun) / 1000;
   const names = sameExecutables(ready.split!.sources, split.sources);
   const others = works.flatMap((work): Work[] => {
@@ -49,5 +51,5 @@ export async function variantBase(
     return variant.has(work.key) || !isFound ? [] : [{ ...work, executables: found }];
   });
   const always = keysOf(decisions);
-  return { split, resumed, module, decisions, always, works: others, folder, compileSeconds };
+  return { split, module, decisions, always, works: others, folder, compileSeconds };
 }
