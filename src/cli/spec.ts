@@ -89,7 +89,7 @@ async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
     inject,
     whyNot: () => because('no-record', 'no record: run iree-tuned tune first'),
   });
-  const planned = injectionOptions(inspected.input, inspected.site, 'spec');
+  const planned = injectionOptions(inspected, 'spec');
   const choices = choicesOf(program.inspected.input.rewritables, names, packingsOf(program));
   const common = { decisions, text: inspected.input, choices, forms };
   // A build substitutes these dispatches.

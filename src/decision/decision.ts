@@ -57,13 +57,13 @@ export const leaveOut = (
   reasonFor: (key: string, configuration: Configuration | null) => Reason | null,
 ): readonly Decision[] =>
   decisions.map((decision) => {
-    const { tunable, place, configuration } = decision;
+    const { tunable, configuration } = decision;
     const why = tunable && reasonFor(tunable.key, configuration);
     if (why === null) return decision;
     const plain = plainAlternative(decision);
     if (plain !== null && reasonFor(tunable!.key, plain.configuration) === null)
       return { ...plain, reason: `${plain.reason}; what is faster alone is left out: ${why.reason}` };
-    return passedOver(place, tunable, 'default', why);
+    return passedOver(tunable!, 'default', why);
   });
 
 /**
@@ -95,20 +95,20 @@ const TOGETHER = because('faster', 'in this program, which is faster with it and
 export const plainAlternative = ({ configuration, alternative }: Decision): Decision | null =>
   needsOf(configuration) === null ? null : (alternative ?? null);
 
-export function passedOver(
-  place: Place,
-  tunable: TunableOperation | null,
+const NOTHING = { configuration: null, evidence: null, record: null };
+
+/** The decision about an operation without a configuration. */
+export const passedOver = (
+  tunable: TunableOperation,
   outcome: 'default' | 'skipped',
   why: Reason,
-  matched: MatchedOperation | null = null,
-): Decision {
-  const nothing = { configuration: null, evidence: null, record: null };
-  return { place, tunable, outcome, ...why, ...nothing, ...(matched && { matched }) };
-}
+): Decision => ({ place: tunable.place, tunable, outcome, ...why, ...NOTHING });
 
 /** The decision about a skipped operation. */
-export const skipped = ({ place, code, reason, matched }: Skipped): Decision =>
-  passedOver(place, null, 'skipped', { code, reason }, matched);
+export const skipped = ({ place, code, reason, matched }: Skipped): Decision => ({
+  ...{ place, tunable: null, outcome: 'skipped', code, reason, ...NOTHING },
+  ...(matched && { matched }),
+});
 
 /** Decides about operations before the lookup; null for operations to look up. */
 export type Override = (operation: TunableOperation) => Decision | null;

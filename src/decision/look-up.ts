@@ -145,19 +145,14 @@ export function lookUp(
         const record = chosen.get(operation.key);
         if (record !== undefined) return decided(operation, record, 'hit', device, buildOf(record));
         const untuned = unsupported.get(operation.key);
-        if (untuned !== undefined) return passedOver(operation.place, operation, 'skipped', untuned);
+        if (untuned !== undefined) return passedOver(operation, 'skipped', untuned);
         const alike = trusted(operation.key);
         if (alike !== null) {
           const relation = alike.device === device ? '' : ', a device of the same class';
           return decided(operation, alike, 'hit', device, relation + buildOf(alike));
         }
         const tried = since?.get(operation.key) ?? undecided().get(operation.key);
-        return passedOver(
-          operation.place,
-          operation,
-          'default',
-          tried ? because('undecided', whyUndecided(tried)) : whyNot,
-        );
+        return passedOver(operation, 'default', tried ? because('undecided', whyUndecided(tried)) : whyNot);
       });
     },
   };

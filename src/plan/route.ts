@@ -3,10 +3,8 @@ import { backendNamed } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import type { Route } from '../settings/settings.ts';
-import type { Input } from '../input/input.ts';
-import type { Site } from '../site/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { FormedProgram } from './inspected.ts';
+import type { FormedProgram, Inspected } from './inspected.ts';
 import { planIdentity, recallPlan } from './ledger.ts';
 
 /** A program, its decisions, and the way in which they reach the compiler. */
@@ -32,8 +30,7 @@ export function planCompile(
   decisions: readonly Decision[],
   { settings, cacheDirectory }: Pick<Surroundings, 'cacheDirectory' | 'settings'>,
 ): Plan {
-  const { input, site } = program.inspected;
-  const options = injectionOptions(input, site, settings.inject);
+  const options = injectionOptions(program.inspected, settings.inject);
   const lost: Route[] = [];
   const next = () =>
     planOf(program, decisions, planInjection(decisions, { ...options, ...(lost.length > 0 && { lost }) }));
@@ -48,10 +45,11 @@ export function planCompile(
 
 /** The facts about a command that the choice of a route depends on. */
 export const injectionOptions = (
-  { isWhole, reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'isWhole' | 'reading'>,
-  { compiler: { release }, target }: Pick<Site, 'compiler' | 'target'>,
+  { input: { isWhole, reading }, site: { compiler, target } }: Inspected,
   wanted: InjectionOptions['wanted'],
-): InjectionOptions => ({
-  ...{ wanted, release, isWhole, dataTiling, ownPreprocessing, ownPipeline },
-  specFlag: backendNamed(target.key)!.rendering.specFlag,
-});
+): InjectionOptions => {
+  const { dataTiling, ownPreprocessing, ownPipeline } = reading;
+  const { specFlag } = backendNamed(target.key)!.rendering;
+  const { release } = compiler;
+  return { wanted, release, specFlag, isWhole, dataTiling, ownPreprocessing, ownPipeline };
+};

@@ -114,12 +114,12 @@ const countOpen = (input: Input, override: Override): number =>
   new Set(tunables(input).flatMap((one) => (override(one) === null ? [one.key] : []))).size;
 
 function wholeOf(
-  { input, site }: Inspected,
+  inspected: Inspected,
   override: Override,
   entry: LockedProgram | null,
   { inject }: Pick<Settings, 'inject'>,
 ): Pick<Plan, 'decisions' | 'injection'> {
-  const decisions = decideAll(input.operations, override, because('frozen'));
+  const decisions = decideAll(inspected.input.operations, override, because('frozen'));
   const wanted = entry === null || entry.route === 'none' ? inject : entry.route;
-  return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };
+  return { decisions, injection: planInjection(decisions, injectionOptions(inspected, wanted)) };
 }

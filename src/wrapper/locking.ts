@@ -57,7 +57,7 @@ export async function lockedProgram(
     );
   const entry = programIn(lock, asked);
   const { forms, program: open } = await formsNow(written, store, entry, surroundings);
-  const { input, site } = open.inspected;
+  const { input } = open.inspected;
   const locked = entry?.workloads ?? recordsIn(lock, asked);
   const workloads = workloadsNow(open, locked, entry !== null);
   const decide = (operations: readonly InputOperation[], by: LockedProgram['workloads'] = workloads) =>
@@ -68,7 +68,7 @@ export async function lockedProgram(
     injectedSet(decide(input.operations, entry.workloads), '') === injectedSet(decisions, '');
   const route = isAsBefore ? entry.route : await provenRoute(open, decisions, surroundings);
 
-  const options = injectionOptions(input, site, route === 'none' ? settings.inject : route);
+  const options = injectionOptions(open.inspected, route === 'none' ? settings.inject : route);
   const texts = forms.size > 0 ? null : operationsAsWritten(input, settings);
   const surveyed =
     texts === null ||

@@ -5,7 +5,7 @@ import { loadBackendOfDriver, needsOf } from '../backend/index.ts';
 import { targetKey, type Target } from '../backend/target.ts';
 import type { Command } from '../compiler/command.ts';
 import { commandForBackend } from '../compiler/one-target.ts';
-import { leaveOut, passedOver, type Decision } from '../decision/decision.ts';
+import { leaveOut, skipped, type Decision } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 import { withSurvey } from '../input/operations.ts';
@@ -77,14 +77,12 @@ export async function decideEach(
     decided.store?.close();
     decided.kept.discard();
   }
-  const skipped = [...refused].flatMap(([target, { code, reason }]) =>
-    first.inspected.input.operations.map(({ place }): Decision => ({
-      ...passedOver(place, null, 'skipped', { code, reason }),
-      target,
-    })),
+  const { operations } = first.inspected.input;
+  const passed = [...refused].flatMap(([target, why]) =>
+    operations.map(({ place }): Decision => ({ ...skipped({ place, ...why, matched: null }), target })),
   );
   const whole = { command: asked, inspected: first.inspected };
-  const decisions = [...each.flatMap((one) => one.decisions), ...skipped];
+  const decisions = [...each.flatMap((one) => one.decisions), ...passed];
   return {
     ...planOf(whole, decisions, injectionOf(each)),
     ...{ verdict: null, forms: null, unproven: because('not-run') },
@@ -136,8 +134,8 @@ const codeKey = (target: Target): string => targetKey({ ...target, flags: [] });
 
 /** The substitutions of all targets, each in the variants of its target. */
 function injectionOf(each: readonly Pick<Decided, 'decisions' | 'inspected'>[]): Injection {
-  const injections = each.map(({ decisions, inspected: { input, site } }) =>
-    planInjection(decisions, injectionOptions(input, site, ROUTE)),
+  const injections = each.map(({ decisions, inspected }) =>
+    planInjection(decisions, injectionOptions(inspected, ROUTE)),
   );
   const entries = injections.flatMap((one) => one.entries ?? []);
   return entries.length === 0 ? injections[0]! : { route: ROUTE, entries };

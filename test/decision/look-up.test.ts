@@ -106,9 +106,7 @@ test('an overridden operation is neither looked up nor tuned', () => {
   const store = storeWith([16]);
   const find = vi.spyOn(store, 'findRecords');
   const override = (operation: TunableOperation) =>
-    operation.key === keyOf(16)
-      ? null
-      : passedOver(operation.place, operation, 'default', because('locked', 'so it is'));
+    operation.key === keyOf(16) ? null : passedOver(operation, 'default', because('locked', 'so it is'));
   const lookup = lookUp(store, input(8, 16, 8), here, settings, override);
   expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16)]]);
   expect([...lookup.misses, ...lookup.narrow, ...lookup.unfinished]).toEqual([]);

@@ -17,7 +17,7 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
   return classify(parse(Buffer.from(text)).operations, {}).map((tunable, i) => {
     if (!isTunable(tunable)) return skipped(tunable);
     const configuration = configurations[i] ?? null;
-    if (configuration === null) return passedOver(tunable.place, tunable, 'default', because('no-record'));
+    if (configuration === null) return passedOver(tunable, 'default', because('no-record'));
     return hit(tunable, configuration);
   });
 }

@@ -59,7 +59,7 @@ describe('the evidence of the record stays', () => {
     ['for the default', decisionFor(inProgram, { version: 1, kind: 'default' }), shown(inProgram, 1.5)],
     [
       'for an operation without a configuration',
-      passedOver(decisionFor(inProgram).place, decisionFor(inProgram).tunable, 'default', because('no-time')),
+      passedOver(decisionFor(inProgram).tunable!, 'default', because('no-time')),
       shown(inProgram, 1.5),
     ],
   ])('%s', (_, decision, workload) => {

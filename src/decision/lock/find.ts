@@ -146,12 +146,11 @@ export const overrideOf =
   };
 
 function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
-  const { place } = tunable;
   if (locked.kind === 'unknown' || locked.kind === 'left-out')
-    return passedOver(place, tunable, 'default', because('locked', `locked: ${locked.because}`));
+    return passedOver(tunable, 'default', because('locked', `locked: ${locked.because}`));
   const { configuration } = locked;
   const nothing = { evidence: null, record: null };
-  const decision = { place, tunable, outcome: 'hit', configuration, ...nothing } as const;
+  const decision = { place: tunable.place, tunable, outcome: 'hit', configuration, ...nothing } as const;
   if (locked.kind === 'program') return { ...decision, ...because('locked', `locked: ${locked.because}`) };
   const { speedup } = locked;
   return { ...decision, ...because('locked', `locked: ${gainOf(configuration, speedup).reason}`), speedup };
@@ -165,6 +164,6 @@ export const decideAll = (
 ): Decision[] =>
   operations.map((operation) =>
     isTunable(operation)
-      ? (override(operation) ?? passedOver(operation.place, operation, 'default', whyNot))
+      ? (override(operation) ?? passedOver(operation, 'default', whyNot))
       : skipped(operation),
   );

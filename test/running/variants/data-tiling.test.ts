@@ -15,9 +15,7 @@ import { because } from '../../../src/system/reason.ts';
 
 const input = inputOf(matmulText(8, 16, 32) + matmulText(64, 64, 64));
 const [first, second] = [keyOfMatmul(8, 16, 32), keyOfMatmul(64, 64, 64)];
-const untuned = tunables(input).map((tunable) =>
-  passedOver(tunable.place, tunable, 'default', because('no-time')),
-);
+const untuned = tunables(input).map((tunable) => passedOver(tunable, 'default', because('no-time')));
 
 const variantOf = (decisions: readonly Decision[], inject: 'auto' | 'spec' = 'auto') =>
   withVariant(
