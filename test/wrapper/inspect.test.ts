@@ -81,42 +81,9 @@ async function taken(...given: Parameters<typeof read>): Promise<Input> {
 const found = ({ operations }: Input) =>
   operations.map((operation) => (isTunable(operation) ? operation.key : operation.reason));
 
-describe('a command', () => {
-  const { path } = place(MATMUL);
-  const passOf = async (...argv: string[]) => {
-    const given = argv.map((argument) => (argument === 'IN' ? path : argument));
-    const input = await inspectInput(commandOf(...given), surroundingsOf());
-    return isReason(input) ? input : null;
-  };
-  test.each([
-    [['--version'], 'only information is asked for'],
-    [[], 'no input file'],
-    [['IN', 'IN'], 'more than one input file'],
-    [['IN', '-o', '/dev/stdout'], 'the output is a descriptor'],
-    [['IN', '-o', '/dev/fd/3'], 'the output is a descriptor'],
-    [['IN', '-o', '/proc/self/fd/1'], 'the output is a descriptor'],
-    [['IN', '--iree-codegen-tuning-spec-path=s'], '--iree-codegen-tuning-spec-path is given'],
-    [
-      ['IN', '--iree-hal-substitute-executable-object=a=b'],
-      '--iree-hal-substitute-executable-object is given',
-    ],
-    [['IN', '--compile-to=flow'], '--compile-to=flow'],
-    [['IN', '--compile-from=hal'], '--compile-from=hal'],
-    [['IN', '--compile-mode=hal-executable'], '--compile-mode=hal-executable'],
-  ])('%j is passed on before its input is read', async (argv, pass) => {
-    const passed = await passOf(...argv);
-    expect(passed).toMatchObject({ decisions: [], input: undefined });
-    expect(passed!.reason).toContain(pass);
-  });
-  test.each([
-    [['-o', '/dev/null']],
-    [['--compile-to=vm']],
-    [['--compile-to=end']],
-    [['--compile-from=start']],
-    [['--compile-mode=std']],
-  ])('with %j is inspected', async (argv) => {
-    expect(await passOf('IN', ...argv)).toBeNull();
-  });
+test('a command that is left to the compiler is passed on before its input is read', async () => {
+  const command = commandOf('/nowhere/in.mlir', '--compile-to=flow');
+  expect(await inspectInput(command, surroundingsOf())).toEqual(untuned(command.whyUntouched!));
 });
 
 describe('an input', () => {
