@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Flag } from '../../src/compiler/arguments.ts';
 import type { Command, Compile } from '../../src/compiler/command.ts';
 import { deliverFile } from '../../src/wrapper/deliver.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { commandOf } from '../support/inspected.ts';
 
 const compile = { argv: ['in.mlir', '-o', 'out.vmfb'], stdin: undefined };
 
@@ -23,16 +23,7 @@ async function deliver(of: Compile, kept: KeptModules, command: Command): Promis
   return module !== null && deliverFile(module, command);
 }
 
-const commandFor = (path: string, flags: readonly Flag[] = []): Command => ({
-  ...{
-    argv: compile.argv,
-    expanded: compile.argv,
-    compiler: { executable: 'iree-compile', invokedAs: 'iree-compile', origin: 'PATH' },
-  },
-  whyUntouched: null,
-  files: { variables: [], ofCompiler: [], ofFlags: [] },
-  arguments: { input: null, output: { kind: 'file', path }, flags, informational: false, unclear: null },
-});
+const commandFor = (path: string, ...flags: string[]) => commandOf('in.mlir', '-o', path, ...flags);
 
 test('a kept module is written as the compiler would write it', async () => {
   const folder = temporaryDirectory();
@@ -68,13 +59,6 @@ test('the compiler writes to devices, and reports write errors itself', async ()
   mkdirSync(join(folder, 'folder'));
   for (const path of ['/dev/null', join(folder, 'folder'), join(folder, 'missing', 'out.vmfb')])
     expect([dirname(path), await deliver(compile, kept, commandFor(path))]).toEqual([dirname(path), false]);
-  const dump: Flag = {
-    name: 'iree-hal-dump-executable-files-to',
-    value: 'x',
-    kind: 'value',
-    index: 0,
-    end: 1,
-  };
-  const command = commandFor(join(folder, 'out.vmfb'), [dump]);
+  const command = commandFor(join(folder, 'out.vmfb'), '--iree-hal-dump-executable-files-to=x');
   expect(await deliver(compile, kept, command)).toBe(false);
 });
