@@ -101,6 +101,10 @@ export class KeptModules {
     this.#splits.clear();
     this.#compiles.clear();
   }
+
+  [Symbol.dispose](): void {
+    this.discard();
+  }
 }
 
 async function identityOf({ argv, stdin }: Compile): Promise<string> {

@@ -66,7 +66,8 @@ function injected(decision: Decision): unknown {
   ];
 }
 
-const entries = memoryOf(
+/** The entries of all plans; none for a plan that never ran. */
+export const ledger = memoryOf(
   PLANS,
   hasFields<LedgerEntry>({
     identity: isText,
@@ -75,20 +76,12 @@ const entries = memoryOf(
   }),
 );
 
-/** Path of an entry. */
-export const ledgerPath = (cacheDirectory: string, identity: string): string =>
-  entries.pathOf(cacheDirectory, identity);
-
-/** The entry of a plan; null if the plan never ran. */
-export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntry | null =>
-  entries.recall(cacheDirectory, identity);
-
 /** Notes a finding, unless the entry has a later state by now. */
 export function notePlan(cacheDirectory: string, identity: string, finding: Finding): void {
-  const before = recallPlan(cacheDirectory, identity)?.state ?? 'unknown';
+  const before = ledger.recall(cacheDirectory, identity)?.state ?? 'unknown';
   const isSecondKill = finding === 'killed' && before === 'killed';
   const entry = ledgerEntryOf(identity, isSecondKill ? { reason: KILLED } : finding);
-  if (TRANSITIONS[before].includes(entry.state)) entries.remember(cacheDirectory, entry);
+  if (TRANSITIONS[before].includes(entry.state)) ledger.remember(cacheDirectory, entry);
 }
 
 const KILLED = 'the system killed the compiler in two builds, perhaps because memory ran out';

@@ -5,7 +5,7 @@ import { planInjection, type Injection, type InjectionOptions } from '../inject/
 import type { Route } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { FormedProgram, Inspected } from './inspected.ts';
-import { planIdentity, recallPlan } from './ledger.ts';
+import { ledger, planIdentity } from './ledger.ts';
 
 /** A program, its decisions, and the way in which they reach the compiler. */
 export interface Plan extends FormedProgram {
@@ -36,7 +36,7 @@ export function planCompile(
     planOf(program, decisions, planInjection(decisions, { ...options, ...(lost.length > 0 && { lost }) }));
   const first = next();
   for (let plan = first; plan.injection.route !== 'none'; plan = next()) {
-    const isLost = recallPlan(cacheDirectory, plan.identity)?.state === 'lost';
+    const isLost = ledger.recall(cacheDirectory, plan.identity)?.state === 'lost';
     if (options.wanted !== 'auto' || !isLost) return plan;
     lost.push(plan.injection.route);
   }

@@ -60,7 +60,7 @@ export async function measureLoss(
   using turn = await takeTurn({ ...surroundings, device: site.device }, PATIENCE_SECONDS);
   if (turn === null) return known(because('lock-busy'));
   const limits = limitsWithin(surroundings.settings, command.rewriting !== undefined);
-  const kept = new KeptModules();
+  using kept = new KeptModules();
   const program: MeasuredProgram = { command, inspected, surroundings, kept, limits, signal };
   try {
     if (isTimed) await timeProgram(program, decided.decisions, store);
@@ -76,8 +76,6 @@ export async function measureLoss(
     if (error instanceof NotVerifiedError) return known(error.why);
     if (error instanceof StoppedError) throw error;
     return known(because('internal-error', String(error)));
-  } finally {
-    kept.discard();
   }
 }
 

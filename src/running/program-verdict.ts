@@ -106,16 +106,12 @@ export async function verifyOnDemand(
   using turn = await takeTurn(measuring, surroundings.settings.budgetSeconds);
   if (turn === null)
     throw new NotVerifiedError(because('lock-busy', `the program was not verified: ${BUSY.reason}`));
-  const kept = new KeptModules();
-  try {
-    const program = withVariant({ ...asked, memory: null }, surroundings.settings);
-    const { signal } = new AbortController();
-    const verification = await verifyTuned({ ...program, surroundings, kept, limits: UNLIMITED, signal });
-    conclude(program, verification, { store, surroundings });
-    return verification.verdict;
-  } finally {
-    kept.discard();
-  }
+  using kept = new KeptModules();
+  const program = withVariant({ ...asked, memory: null }, surroundings.settings);
+  const { signal } = new AbortController();
+  const verification = await verifyTuned({ ...program, surroundings, kept, limits: UNLIMITED, signal });
+  conclude(program, verification, { store, surroundings });
+  return verification.verdict;
 }
 
 /** Notes the verdict that tuning has reached, and shows it on a terminal. */

@@ -2,7 +2,7 @@
 // the program slower or wrong are left out of this build and of all later builds.
 import { configurationText } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
-import { recallPlan } from '../plan/ledger.ts';
+import { ledger } from '../plan/ledger.ts';
 import { planCompile, type Plan } from '../plan/route.ts';
 import { shippable } from '../plan/unproven.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
@@ -71,7 +71,7 @@ export async function verifiedDecisions(
   const hasVariant = program.variant.size > 0;
   if (!hasVariant && (route === 'none' || isVerified)) return unchanged;
   // The build does not compile a broken plan.
-  if (recallPlan(cacheDirectory, identity)?.state === 'broken') return unchanged;
+  if (ledger.recall(cacheDirectory, identity)?.state === 'broken') return unchanged;
   const why =
     open !== null && !isWorthTrying(open, budgetSeconds)
       ? whyOpen(open)

@@ -17,7 +17,7 @@ import { parseJson } from '../store/validate.ts';
 import { UserError } from '../system/user-error.ts';
 import { workloadRank } from '../workload/workload.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
-import { notePlan, recallPlan } from '../plan/ledger.ts';
+import { ledger, notePlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
 import { OpenProgram } from './open-program.ts';
 import { inNotedForms } from '../running/variants/better-forms.ts';
@@ -179,7 +179,7 @@ async function provenRoute(
   for (let tries = 0; tries < ROUTES.length; tries++) {
     const plan = next();
     const { identity, injection } = plan;
-    const known = recallPlan(cacheDirectory, identity);
+    const known = ledger.recall(cacheDirectory, identity);
     if (known?.state === 'broken') throw new UserError(BROKEN);
     if (injection.route === 'none' || known?.landed) return injection.route;
     const injected = await injectedCommand(plan, surroundings);

@@ -10,9 +10,9 @@ import type { InputText } from '../input/text.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import {
+  ledger,
   notePlan,
   planIdentity,
-  recallPlan,
   type Finding,
   type Landed,
   type LedgerEntry,
@@ -116,7 +116,7 @@ export class PlanRun {
     this.#own = originalCompile(command, input);
     this.#compile = injected ?? { ...this.#own, mapMessages: null, files: [] };
     this.#identity = injected?.plan.identity ?? planIdentity(command, input.digest, [], 'none');
-    const known = injected && recallPlan(surroundings.cacheDirectory, this.#identity);
+    const known = injected && ledger.recall(surroundings.cacheDirectory, this.#identity);
     this.#entry = known?.state === 'killed' ? null : known;
     this.#isInjecting = injected?.plan.decisions.some(isInjected) === true;
     // This build must prove that the configurations landed. A build with budget 0 leaves no proof.

@@ -6,9 +6,10 @@ import { withInstalled } from '../base/open.ts';
 import { inputName } from '../compiler/command.ts';
 import type { SiteKeys } from '../compiler/command-identity.ts';
 import type { Decision } from '../decision/decision.ts';
+import { sumOf } from '../measure/statistics.ts';
 import type { Landed } from '../plan/ledger.ts';
 import { explainOperations } from '../report/explain.ts';
-import { keepModuleNote, notedOperations, type ModuleNote } from '../report/module-note.ts';
+import { keepModuleNote, notedOperations } from '../report/module-note.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openStore } from '../store/open.ts';
 import type { RecordKey, Store, TuningRecord } from '../store/store.ts';
@@ -45,33 +46,23 @@ export async function noteModule(
   landed: Landed | null,
   surroundings: Surroundings,
 ): Promise<void> {
+  const { command, decisions, forms, inspected } = decided;
+  const input = inputName(command);
   try {
-    if (statSync(path).isFile())
-      keepModuleNote(surroundings.cacheDirectory, await noteOf(decided, path, landed, surroundings));
+    if (!statSync(path).isFile()) return;
+    const records = await recordsNow(decided, surroundings);
+    const explained = explainOperations(inspected.input, input, decisions, landed, records);
+    const operations = notedOperations(explained);
+    const tuned = sumOf(operations.map(({ count }) => count));
+    const used = Map.groupBy(forms?.used === true ? forms.operations : [], ({ form }) => form);
+    keepModuleNote(surroundings.cacheDirectory, {
+      ...{ identity: fileSha256(path), builtAt: new Date().toISOString(), input, folder: process.cwd() },
+      ...{ ...placeOf(inspected.site), operations, untuned: explained.length - tuned },
+      forms: Object.fromEntries([...used].map(([form, own]) => [form, own.length])),
+    });
   } catch {
     // For example, the working directory is gone. `iree-tuned which` does not know the module then.
   }
-}
-
-async function noteOf(
-  decided: Decided,
-  path: string,
-  landed: Landed | null,
-  surroundings: Surroundings,
-): Promise<ModuleNote> {
-  const { command, decisions, forms, inspected } = decided;
-  const { target, device, compiler } = placeOf(inspected.site);
-  const input = inputName(command);
-  const records = await recordsNow(decided, surroundings);
-  const explained = explainOperations(inspected.input, input, decisions, landed, records);
-  const operations = notedOperations(explained);
-  const tuned = operations.reduce((sum, { count }) => sum + count, 0);
-  const used = Map.groupBy(forms?.used === true ? forms.operations : [], ({ form }) => form);
-  return {
-    ...{ identity: fileSha256(path), builtAt: new Date().toISOString(), input, folder: process.cwd() },
-    ...{ target, device, compiler, operations, untuned: explained.length - tuned },
-    forms: Object.fromEntries([...used].map(([form, own]) => [form, own.length])),
-  };
 }
 
 /**

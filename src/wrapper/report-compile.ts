@@ -4,7 +4,7 @@ import { inputName, type Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
-import { ledgerPath } from '../plan/ledger.ts';
+import { ledger } from '../plan/ledger.ts';
 import { logBuild } from '../report/build-log.ts';
 import { countsOf, type Counts } from '../report/counts.ts';
 import {
@@ -71,7 +71,7 @@ export async function reporting(
     const { cacheDirectory } = given;
     const memories = [
       surveyMemory.pathOf(cacheDirectory, input.identity),
-      ledgerPath(cacheDirectory, decided.identity),
+      ledger.pathOf(cacheDirectory, decided.identity),
     ];
     // A workload that this build tuned is a hit in the next build.
     const hits = decisions.map((one): Decision =>

@@ -3,9 +3,9 @@ import type { Decision } from '../../src/decision/decision.ts';
 import { tunables } from '../../src/input/input.ts';
 import { programIdentity } from '../../src/compiler/command-identity.ts';
 import {
+  ledger,
   notePlan,
   planIdentity,
-  recallPlan,
   TRANSITIONS,
   type Finding,
   type PlanState,
@@ -64,11 +64,11 @@ test.each(
 )('a plan that is $from and becomes $to', ({ from, to, before, finding }) => {
   const directory = temporaryDirectory();
   if (before !== null) notePlan(directory, 'plan', before);
-  expect(recallPlan(directory, 'plan')?.state ?? 'unknown').toBe(from);
+  expect(ledger.recall(directory, 'plan')?.state ?? 'unknown').toBe(from);
   notePlan(directory, 'plan', finding);
   const isAllowed = TRANSITIONS[from].includes(to);
   const isSecondKill = from === 'killed' && to === 'killed';
-  expect(recallPlan(directory, 'plan')!.state).toBe(isSecondKill ? 'broken' : isAllowed ? to : from);
+  expect(ledger.recall(directory, 'plan')!.state).toBe(isSecondKill ? 'broken' : isAllowed ? to : from);
 });
 
 test('a broken plan stays broken, and every other plan can become broken', () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shortHash } from '../../src/system/hash.ts';
-import { ledgerPath, notePlan } from '../../src/plan/ledger.ts';
+import { ledger, notePlan } from '../../src/plan/ledger.ts';
 import { tidyUp } from '../../src/system/tidy.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -22,7 +22,7 @@ function cache() {
   writeFileSync(join(directory, 'specs', spec), 'module {}');
   writeFileSync(join(directory, 'plans', 'notes.txt'), 'mine');
   const files = [
-    ledgerPath(directory, 'a'),
+    ledger.pathOf(directory, 'a'),
     join(directory, 'specs', spec),
     join(directory, 'plans', 'notes.txt'),
   ] as const;

@@ -92,21 +92,12 @@ const LOCK_SECONDS = 600;
  * @param tell shows the current step
  * @throws UserError when stock does not compile, or its program cannot be called here
  */
-export async function compareBuilds(asked: Asked, tell: (step: string) => void): Promise<Comparison> {
-  const kept = new KeptModules();
-  try {
-    return await compareIn(asked, kept, tell);
-  } finally {
-    kept.discard();
-  }
-}
-
-async function compareIn(
+export async function compareBuilds(
   { command, site, tools, surroundings, wrapper, env }: Asked,
-  kept: KeptModules,
   tell: (step: string) => void,
 ): Promise<Comparison> {
   const { settings } = surroundings;
+  using kept = new KeptModules();
   const program: CalledProgram = {
     ...{ command, surroundings, kept, inspected: { input: await inputOf(command, surroundings), site } },
     limits: limitsWithin({ ...settings, budgetSeconds: OTHER_SECONDS }, false),
