@@ -35,7 +35,6 @@ export interface ConfiguredExecutable extends Pick<Entry, 'workload'> {
 
 /**
  * Compiles a program up to its executables.
- * @param compile of the program's input
  * @param resumed arguments that compile a file with the program at the end of `flow`
  * @param folder created if it does not exist
  * @returns the compiler's messages on failure

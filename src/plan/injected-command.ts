@@ -125,7 +125,6 @@ function commandWithout(
  * The files that replace executables; null if there are none.
  * @param compile with the other configurations of the plan
  * @param texts of the executables of this compile; null if they are not known
- * @param write writes a text into a file, and returns its path
  */
 async function substituteFiles(
   { command, inspected, injection, identity: plan }: Plan,

@@ -25,7 +25,6 @@ function evidenceOf(before: Evidence, { comparison, calls, processes }: Compared
 /**
  * The decision with evidence from its program. Only a workload with a dispatch as its context gets such evidence: other workloads occur
  * in many programs, and their records must stay comparable.
- * @param device the device of the runs
  * @returns null if the program does not prove a gain
  */
 export function seenInProgram(

@@ -94,9 +94,7 @@ export function measuringTools({ command, surroundings }: MeasuredProgram): Meas
 /**
  * The public functions of an input. The parser cannot read bytecode, so its functions come from the declarations in the compiled module.
  * @param convert maps an element type to the compiled program's type
- * @param sizes for dynamic dimensions
  * @param compiled returns the paths of the module compiled from the input, and of `iree-dump-module`; called for bytecode only
- * @throws the errors of `compiled`
  */
 export async function functionsOf(
   input: Uint8Array,

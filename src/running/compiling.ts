@@ -36,9 +36,7 @@ export const compiling =
 
 /**
  * Other honest builds of a program: flags change only its rounding, and their results show how far rounding alone moves those of stock.
- * They compile at the first call. Builds that fail are left out.
- * @param folder for the modules
- * @returns paths of the modules
+ * They compile at the first call, whose result are the paths of their modules. Builds that fail are left out.
  */
 export function otherBuildsOf(program: CalledProgram, folder: string): () => Promise<readonly string[]> {
   const { command, inspected } = program;

@@ -19,7 +19,6 @@ const LEAST_SECONDS = 0.3;
 /**
  * Seconds of each dispatch, by name, in one run of all functions of the untuned program. Empty if they cannot be measured, or if that is
  * likely to take more than half of the tuning time. The caller holds the measuring lock.
- * @param store gets a note about the times
  * @throws StoppedError when the signal fires
  */
 export async function dispatchSeconds(

@@ -14,7 +14,7 @@ import { planCompile } from '../plan/route.ts';
 import { lossOf } from '../report/loss.ts';
 import type { ProgramTimes } from '../report/time-shares.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
+import { BUSY, PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { because, type Reason } from '../system/reason.ts';
 import { withScratchFolder } from '../system/scratch.ts';
@@ -58,7 +58,7 @@ export async function measureLoss(
   const isHost = site.device.gpu === undefined;
   if (!isTimed && isComplete(known(null).times, isHost)) return known(null);
   using turn = await takeTurn({ ...surroundings, device: site.device }, PATIENCE_SECONDS);
-  if (turn === null) return known(because('lock-busy'));
+  if (turn === null) return known(BUSY);
   const limits = limitsWithin(surroundings.settings, command.rewriting !== undefined);
   using kept = new KeptModules();
   const program: MeasuredProgram = { command, inspected, surroundings, kept, limits, signal };

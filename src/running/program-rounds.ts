@@ -69,7 +69,6 @@ export interface ProgramTuning {
 
 /**
  * Tunes as many workloads of a program as the budget allows. The caller holds the measuring lock.
- * @param works result of `contendersOf`
  * @returns nothing if the program cannot be run
  * @throws StoppedError when the signal fires
  */

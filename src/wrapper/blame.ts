@@ -96,7 +96,6 @@ export async function markBroken(
 
 /**
  * One workload whose configuration fails alone, although the compiler says nothing about its operation.
- * @param all the workloads that fail together
  * @param saidWith messages of a compile with the configurations of some workloads; null if it succeeds
  * @returns null if every compile with a configuration fails without a crash: then the injection may be to blame
  */

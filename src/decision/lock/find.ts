@@ -102,15 +102,12 @@ const readingFlags = (flags: readonly string[]): string[] =>
 /** A locked workload that counts in any program. */
 type LockedChoice = Extract<LockedWorkload, { kind: 'record' | 'left-out' }>;
 
-/** Locked workloads of any program, by key. */
-export type LockedRecords = ReadonlyMap<string, LockedChoice>;
-
 /**
- * The locked workloads of all programs with this target and compiler. Entries with the program's name come first. Of several entries
+ * The locked workloads of all programs with this target and compiler, by key. Entries with the program's name come first. Of several entries
  * of a workload, one that leaves its configuration out decides, then the highest lower bound of the speedup. A choice for all
  * operations of one program does not count in another.
  */
-export function recordsIn({ programs }: Lock, asked: AskedProgram): LockedRecords {
+export function recordsIn({ programs }: Lock, asked: AskedProgram): ReadonlyMap<string, LockedChoice> {
   const records = new Map<string, LockedChoice>();
   const near = programs.filter(
     ({ compiler, target }) => compiler === asked.compiler && target === asked.target,

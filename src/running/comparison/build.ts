@@ -91,7 +91,6 @@ export const DEFAULT = 'default';
  * Compiles a program with the flags of each variant. A failure is a result.
  * @param given the user's flags: a variant of one of them is left out
  * @param compile compiles with more flags into a file
- * @param folder for the modules
  */
 export async function buildVariants(
   given: readonly Pick<Flag, 'name'>[],

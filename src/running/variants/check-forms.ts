@@ -20,10 +20,7 @@ import type { Reasons } from './variant.ts';
 /**
  * The operations whose form computes another result: see `CommandVariant.wrongAmong`. Forms with products in tiles are checked in a module of
  * their own, because theirs is code for the target.
- * @param program in its forms
- * @param choices for different operations
  * @param isRefused whether halving also finds the operations whose form does not compile
- * @returns reasons by the keys of operations
  */
 export async function wrongForms(
   program: MeasuredProgram,

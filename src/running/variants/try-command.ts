@@ -192,7 +192,6 @@ interface CompiledBoth {
  * Starts the compiles of the written program and of the variant. The survey runs at the same time.
  * @param program with the variant. Its modules are kept for the rounds
  * @returns the variant's configured executables, null if the compile fails, and both modules; the latter never rejects
- * @throws NotVerifiedError when nothing can be written
  */
 function compileBoth(program: MeasuredProgram, written: Command) {
   const { command, kept, limits } = program;
@@ -224,7 +223,6 @@ function compileBoth(program: MeasuredProgram, written: Command) {
 /**
  * Runs both programs: first the results, then the times. The caller holds the measuring lock.
  * @param program with the variant
- * @param written the command without it
  * @throws NotVerifiedError when the runtime's tools are missing, or nothing can be compared
  * @throws StoppedError when the signal fires
  */
