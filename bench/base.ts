@@ -7,7 +7,7 @@ import { refresh } from '../src/base/refresh.ts';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import { readValue } from '../src/store/exchange/read.ts';
-import { openExchange } from '../src/store/open-exchange.ts';
+import { openExchange } from '../src/store/sqlite/exchange.ts';
 import {
   jsonFile,
   readArguments,

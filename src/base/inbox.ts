@@ -8,7 +8,7 @@ import type { BaseAddress } from '../settings/address.ts';
 import { ownOrigin } from '../store/author.ts';
 import { lineText, type Line, type PartLine } from '../store/exchange/lines.ts';
 import { readLine } from '../store/exchange/read.ts';
-import { openExchange } from '../store/open-exchange.ts';
+import { openExchange } from '../store/sqlite/exchange.ts';
 import { openStore } from '../store/open.ts';
 import type { Origin } from '../store/store.ts';
 import { isObject } from '../system/data.ts';

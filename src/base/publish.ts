@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { importFile, type Imported } from '../store/exchange/files.ts';
-import { lineText, type Line, type PartLine, type RevocationLine } from '../store/exchange/lines.ts';
+import { lineText, type Line, type PartLine } from '../store/exchange/lines.ts';
 import { readLine, type Reading } from '../store/exchange/read.ts';
-import { openExchange } from '../store/open-exchange.ts';
+import { openExchange } from '../store/sqlite/exchange.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
 import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
@@ -43,8 +43,7 @@ export interface Report {
   readonly isNew: boolean;
   readonly databases: readonly (Published & { readonly claimsBefore: number })[];
   readonly imported: readonly Imported[];
-  /** Files of the inbox that are no lines. They are in the folder `refused` now. */
-  readonly refused: readonly { readonly file: string; readonly reason: string }[];
+  readonly refused: Inbox['refused'];
 }
 
 /** Heads that a rollback can choose from. */
@@ -234,6 +233,7 @@ function contentsOf(exchange: Exchange) {
 
 interface Inbox {
   readonly taken: readonly Imported[];
+  /** Files that are no lines. They go to the folder `refused`. */
   readonly refused: readonly { readonly file: string; readonly reason: string }[];
 }
 
@@ -260,10 +260,11 @@ async function readInbox(folder: string, exchange: Exchange, cacheDirectory: str
 /** Only the publisher's own databases and files revoke. */
 const withoutRevocations = (reading: Reading): Reading =>
   reading.outcome === 'line' && reading.line.type === 'revocation'
-    ? { outcome: 'refused', reason: `a revocation of ${nameOf(reading.line)}: the inbox cannot revoke` }
+    ? {
+        outcome: 'refused',
+        reason: `a revocation of ${reading.line.scope} ${reading.line.value}: the inbox cannot revoke`,
+      }
     : reading;
-
-const nameOf = ({ scope, value }: RevocationLine): string => `${scope} ${value}`;
 
 /** Removes what was merged, and puts what is no file of lines aside. */
 function clearInbox(folder: string, { taken, refused }: Inbox): void {

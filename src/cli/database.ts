@@ -5,7 +5,7 @@ import { isServer } from '../settings/address.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
-import { openExchange } from '../store/open-exchange.ts';
+import { openExchange } from '../store/sqlite/exchange.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';

@@ -16,7 +16,7 @@ import { messageOf } from '../system/tell.ts';
 import { fileSystemName, networkOf } from '../system/file-system.ts';
 import { deviceFor } from '../decision/for-device.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
-import { openExchange } from '../store/open-exchange.ts';
+import { openExchange } from '../store/sqlite/exchange.ts';
 import type { Store } from '../store/store.ts';
 import { compilerOf } from '../populate/site.ts';
 import { counted, lastLine } from '../system/format.ts';

@@ -24,6 +24,15 @@ export interface Candidate extends Gain {
   readonly configuration: () => Configuration | null;
 }
 
+/** A claim that is parsed already. */
+export const candidateOf = (record: TuningRecord): Candidate => ({
+  low: record.evidence.low,
+  digest: record.digest,
+  effort: () => record.evidence,
+  record: () => record,
+  configuration: () => record.configuration,
+});
+
 /**
  * The record of a subject from all its claims: the winner with the effort of all searches, and in `alternative` the best claim of the other sort.
  * Without a usable claim it is an unusable one; null without a valid claim.
@@ -69,8 +78,7 @@ export function chooseRecord(
   const usable = records.filter(isUsable);
   const own = usable.find((record) => record.device === device);
   if (own !== undefined || canTuneHere) return own ?? null;
-  const gain = ({ evidence, digest }: TuningRecord): Gain => ({ low: evidence.low, digest });
-  return usable.toSorted((a, b) => bySurestGain(gain(a), gain(b)))[0] ?? null;
+  return usable.toSorted((a, b) => bySurestGain(candidateOf(a), candidateOf(b)))[0] ?? null;
 }
 
 /** Whether a search lacked one of the wanted families. */

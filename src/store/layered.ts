@@ -1,6 +1,6 @@
 // Several databases as one: the own database, which receives all writes, above read-only ones.
 import { configurationText } from '../backend/index.ts';
-import { decisionAmong, type Candidate } from './choose.ts';
+import { candidateOf, decisionAmong } from './choose.ts';
 import { compare, isRevoked } from './claim.ts';
 import type { Store, TuningRecord } from './store.ts';
 import { keysOf } from './subject.ts';
@@ -76,14 +76,6 @@ function withMarksOf(layers: readonly Store[], layer: Store, record: TuningRecor
     .find(({ configuration }) => configurationText(configuration) === text);
   return mark === undefined ? record : { ...record, failure: `${mark.kind}: ${mark.reason}` };
 }
-
-const candidateOf = (record: TuningRecord): Candidate => ({
-  low: record.evidence.low,
-  digest: record.digest,
-  effort: () => record.evidence,
-  record: () => record,
-  configuration: () => record.configuration,
-});
 
 function first<T>(layers: readonly Store[], of: (layer: Store) => T | null | undefined): T | null {
   for (const layer of layers) {

@@ -39,21 +39,13 @@ export interface TrialAlike extends Omit<Neighbour, 'trials'> {
   readonly trial: Trial;
 }
 
-/** Groups trials by subject. */
+/** Groups trials by subject. The first trial of each configuration stays. */
 export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {
   const bySubject = Map.groupBy(found, ({ subject }) => subject);
   return [...bySubject.values()].map((own) => {
     const { workload, device, compiler, distance } = own[0]!;
-    return { workload, device, compiler, distance, trials: firstOfEach(own.map(({ trial }) => trial)) };
+    const byConfiguration = Map.groupBy(own, ({ trial }) => configurationText(trial.configuration));
+    const trials = [...byConfiguration.values()].map(([first]) => first!.trial);
+    return { workload, device, compiler, distance, trials };
   });
-}
-
-/** The first trial of each configuration. */
-export function firstOfEach(trials: readonly Trial[]): Trial[] {
-  const first = new Map<string, Trial>();
-  for (const trial of trials) {
-    const text = configurationText(trial.configuration);
-    if (!first.has(text)) first.set(text, trial);
-  }
-  return [...first.values()];
 }

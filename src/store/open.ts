@@ -1,22 +1,11 @@
 // Opens the store of a database. Loads the driver on demand.
 import { existsSync, statSync } from 'node:fs';
-import { isServer } from '../settings/address.ts';
 import { StoreError, type StoreErrorKind } from './errors.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
 import type { Store } from './store.ts';
 
-/** @throws StoreError for the URL of a server. Its message lacks the URL, which may contain a password. */
-export function refuseServer(location: string): void {
-  if (!isServer(location)) return;
-  throw new StoreError(
-    'unavailable',
-    'the database cannot be a PostgreSQL server: set IREE_TUNED_DB to a SQLite file, or give the path of one',
-  );
-}
-
 /** Opens a SQLite path. Rejects with `StoreError`. */
 export async function openStore(location: string, options: SqliteOptions = {}): Promise<Store> {
-  refuseServer(location);
   const { openSqliteStore } = await import('./sqlite/sqlite.ts').catch((error: unknown) => {
     throw new StoreError(
       'unavailable',

@@ -17,7 +17,7 @@ import { readHeadText } from '../../src/base/head.ts';
 import { publish, rollBack } from '../../src/base/publish.ts';
 import type { Line } from '../../src/store/exchange/lines.ts';
 import { readLine } from '../../src/store/exchange/read.ts';
-import { openExchange } from '../../src/store/open-exchange.ts';
+import { openExchange } from '../../src/store/sqlite/exchange.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { DECISION, MARK, RUN, subjectOf, TRIAL } from '../store/samples.ts';
 import { baseOf, databaseOf, databaseWith, PLACE } from './support.ts';

@@ -20,7 +20,7 @@ import { publish } from '../../src/base/publish.ts';
 import type { BaseAddress } from '../../src/settings/address.ts';
 import { ownOrigin, userName, writtenNow } from '../../src/store/author.ts';
 import { importFile } from '../../src/store/exchange/files.ts';
-import { openExchange } from '../../src/store/open-exchange.ts';
+import { openExchange } from '../../src/store/sqlite/exchange.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import { fileIdentity } from '../../src/system/files.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';

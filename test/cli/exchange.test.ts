@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { alter, DECISION, MARK, SUBJECT, subjectOf, TILE } from '../store/support.ts';
-import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
+import { openExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { keysOf as placeOf } from '../../src/store/subject.ts';
 import { claimLineOf, partLinesOf, trialLineOf } from '../store/exchange/samples.ts';
@@ -32,7 +32,7 @@ function place() {
   };
   /** Writes records of all sizes from `first` to `last` in one transaction. */
   const fillMany = (name: string, first: number, last: number) => {
-    const exchange = openSqliteExchange(at(name));
+    const exchange = openExchange(at(name));
     const subjects = Array.from({ length: last - first + 1 }, (_, i) => subjectOf(first + i));
     const lines = subjects.flatMap((subject) => [...partLinesOf(subject), claimLineOf(placeOf(subject))]);
     exchange.receive(lines.map((line) => readValue(line)));
@@ -168,7 +168,7 @@ describe('an error has the way out', () => {
 test('prune counts lines, and removes them with --apply only', async () => {
   const { at, run, fill, keys } = place();
   fill('tuning.db', 4, 8);
-  const exchange = openSqliteExchange(at('tuning.db'));
+  const exchange = openExchange(at('tuning.db'));
   exchange.receive([...partLinesOf(), trialLineOf()].map((line) => readValue(line)));
   exchange.close();
   const [old, some] = [

@@ -10,7 +10,7 @@ import {
   joinedUnder,
   nextGeneration,
 } from '../../src/store/claim.ts';
-import { decisionAmong } from '../../src/store/choose.ts';
+import { candidateOf, decisionAmong } from '../../src/store/choose.ts';
 import type { KeptMark, TuningRecord } from '../../src/store/store.ts';
 import { claimOf, claims, keptMarks, markLineOf, ORIGIN, revocations } from './exchange/samples.ts';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
@@ -104,16 +104,7 @@ describe('the decision', () => {
     failure,
   });
 
-  const decision = (records: readonly TuningRecord[]) =>
-    decisionAmong(
-      records.map((record) => ({
-        low: record.evidence.low,
-        digest: record.digest,
-        effort: () => record.evidence,
-        record: () => record,
-        configuration: () => record.configuration,
-      })),
-    )!;
+  const decision = (records: readonly TuningRecord[]) => decisionAmong(records.map(candidateOf))!;
 
   it('does not depend on the order of claims, and has the effort of all', () => {
     fc.assert(

@@ -8,7 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import { StoreError, type StoreErrorKind } from '../../src/store/errors.ts';
 import type { Exchange } from '../../src/store/exchange/exchange.ts';
 import type { OpenOptions } from '../../src/store/sqlite/connect.ts';
-import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
+import { openExchange as openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NODE_CODE } from '../support/node-code.ts';

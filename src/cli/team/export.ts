@@ -4,7 +4,7 @@ import type { Place } from '../../base/head.ts';
 import { readOldServer, type Contents } from '../../fleet/old-server.ts';
 import { isServerAddress } from '../../settings/address.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
-import { openExchange } from '../../store/open-exchange.ts';
+import { openExchange } from '../../store/sqlite/exchange.ts';
 import { counted } from '../../system/format.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
 import { UserError } from '../../system/user-error.ts';

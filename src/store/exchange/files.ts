@@ -7,7 +7,7 @@ import { limited } from '../../system/limited.ts';
 import { makeScratchFolder } from '../../system/scratch.ts';
 import { refusalOf } from '../../system/user-files.ts';
 import { UserError } from '../../system/user-error.ts';
-import { openExchange } from '../open-exchange.ts';
+import { openExchange } from '../sqlite/exchange.ts';
 import type { Exchange, Received } from './exchange.ts';
 import { readLine, readLines, type Reading } from './read.ts';
 

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { isServer } from '../../settings/address.ts';
 import { resultOr } from '../../system/result-or.ts';
 import { makeFolder } from '../../system/folder.ts';
 import { removeLeftovers, replaceFile } from '../../system/temporary-files.ts';
@@ -64,11 +65,21 @@ export function openDatabase(
   { readonly = false, busyTimeoutMs = 5000, ...options }: OpenOptions,
   reads?: readonly string[],
 ): OpenDatabase {
+  refuseServer(path);
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = guardedBy(context);
   const db = guard(() => connect(context, options, reads));
   const write = <T>(action: () => T) => guard(() => db.transaction(action).immediate());
   return { db, statement: preparedOnce(db), guard, write };
+}
+
+/** The message lacks the URL, which may contain a password. */
+function refuseServer(location: string): void {
+  if (!isServer(location)) return;
+  throw new StoreError(
+    'unavailable',
+    'the database cannot be a PostgreSQL server: set IREE_TUNED_DB to a SQLite file, or give the path of one',
+  );
 }
 
 /** Prepares each statement once. */

@@ -13,7 +13,7 @@ import { toClaim, toMark, toNote, toRevocation, toRun, toTrial, type ClaimRow } 
 import { isSoundForm, revocationsIn, type Prepare } from './write.ts';
 
 /** Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`. */
-export function openSqliteExchange(path: string, options: OpenOptions = {}): Exchange {
+export function openExchange(path: string, options: OpenOptions = {}): Exchange {
   const { db, statement, guard, write } = openDatabase(path, options);
   /** Keys of a later version. One object receives from one sender. */
   const laterKeys = new Set<string>();

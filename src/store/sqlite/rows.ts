@@ -140,10 +140,10 @@ export const toRevocation = (row: object): Revocation | undefined => valueOf('re
 
 export const toNote = (row: object): KeptNote | undefined => valueOf('note', row);
 
-export function toConfiguration(text: string, rank?: number): Configuration | undefined {
+export function toConfiguration(text: string): Configuration | undefined {
   if (text.length > LONGEST_CONFIGURATION) return undefined;
   const value = parseJson(text);
-  return isConfiguration(value, rank) && configurationText(value) === text ? value : undefined;
+  return isConfiguration(value) && configurationText(value) === text ? value : undefined;
 }
 
 /**
