@@ -6,6 +6,7 @@ import { resultOr } from '../system/result-or.ts';
 import { flagIsOn, lastValue, type CompilerArguments, type Flag } from './arguments.ts';
 import { roleOf } from './flag-roles.ts';
 import { compilerFiles, LINKER_VARIABLES, linkerOf } from './identity.ts';
+import type { Environment } from '../system/recursion.ts';
 
 /** States of files, before the compiler ran. */
 export interface CommandFiles {
@@ -14,8 +15,6 @@ export interface CommandFiles {
   readonly ofCompiler: Stamps;
   readonly ofFlags: Stamps;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export const linkerVariables = (env: Environment): CommandFiles['variables'] =>
   LINKER_VARIABLES.map((name) => env[name] ?? null);

@@ -7,6 +7,7 @@ import { writingOf } from './flag-roles.ts';
 import { loadOptionTable } from './options.ts';
 import { expandResponseFiles } from './response.ts';
 import { whyUntouched } from './untouched.ts';
+import type { Environment } from '../system/recursion.ts';
 
 /** The user's command and its compiler. */
 export interface Command {
@@ -74,7 +75,7 @@ export function rewrittenCompile(command: Command, input: InputBytes): Compile {
 
 export interface CommandPlace {
   /** Environment of the compile. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly cacheDirectory: string;
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { piecesOfFile } from '../system/bytes.ts';
 import { DESCRIPTIONS } from '../system/cache.ts';
-import { hasFields, isBoolean, isText, orNull } from '../system/data.ts';
+import { hasFields, isText } from '../system/data.ts';
 import { linesIn, namesIn, readHead, realpathOr } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -40,7 +40,7 @@ export async function describeCompiler(
   const description = parseVersion(output, identity, build);
   // A failure may be temporary, so do not cache it.
   if (description.version !== 'unknown')
-    descriptionMemory.remember(cacheDirectory, { identity, build, description });
+    descriptionMemory.remember(cacheDirectory, { identity, description });
   return description;
 }
 
@@ -114,8 +114,6 @@ function isInstalled(path: string, digest: string): boolean {
 
 interface CachedDescription {
   readonly identity: string;
-  /** Earlier versions left it out of the file, and out of the key. */
-  readonly build: Build | null;
   readonly description: CompilerDescription;
 }
 
@@ -123,7 +121,6 @@ const isWord = (value: unknown) => isText(value) && value !== '';
 
 const isCachedDescription = hasFields<CachedDescription>({
   identity: isText,
-  build: orNull(hasFields<Build>({ digest: isText, isPublished: isBoolean })),
   description: hasFields<CompilerDescription>({
     ...{ version: isWord, commit: isWord, key: isWord },
     release: (value) => Array.isArray(value) && value.length === 3 && value.every(Number.isInteger),

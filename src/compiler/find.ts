@@ -16,9 +16,13 @@ import {
   type PipTool,
 } from './pip.ts';
 import { fileIdentity, isExecutableFile, readHead, realpathOr } from '../system/files.ts';
-import { isLauncher, refuseRecursion, shimVariable, splitPath } from '../system/recursion.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import {
+  isLauncher,
+  refuseRecursion,
+  type Environment,
+  shimVariable,
+  splitPath,
+} from '../system/recursion.ts';
 
 export interface FoundCompiler {
   /** Path of the ELF file, in place, because it looks for `iree-lld` beside it. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lastingIdentity, realpathOr } from '../system/files.ts';
-import { splitPath } from '../system/recursion.ts';
+import { splitPath, type Environment } from '../system/recursion.ts';
 
 /** Possible files of a compiler. The executable is a small stub, so a rebuilt compiler may differ only in its library. */
 export function compilerFiles(executable: string): string[] {
@@ -26,7 +26,7 @@ export const LINKER_VARIABLES = [
 /** The linker that the compiler uses by default: beside it, or else in `PATH`. Null for none. */
 export function linkerOf(
   executable: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): { readonly path: string; readonly isBeside: boolean } | null {
   const beside = join(dirname(realpathOr(executable)), 'iree-lld');
   if (existsSync(beside)) return { path: beside, isBeside: true };

@@ -6,12 +6,13 @@ import { makeScratchFolder } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import { askCompiler } from './ask.ts';
 import { findTool, type FoundCompiler } from './find.ts';
+import type { Environment } from '../system/recursion.ts';
 
 const IMPORTER = 'iree-import-onnx';
 
 /** Where to find the importer and to write its output. */
 interface Place {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly root: string;
   readonly cacheDirectory: string;
 }

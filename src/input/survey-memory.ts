@@ -30,9 +30,9 @@ export interface SurveyedOperation {
   readonly generated: WorkloadForm | null;
   /** The form before any optimisation; null if it is unknown or has other dimensions. */
   readonly written: OperationWorkload | null;
-  /** Names of the executables with this operation. Absent in notes of earlier versions. */
+  /** Names of the executables with this operation. Absent if none has it. */
   readonly executables?: readonly string[];
-  /** Of its dynamic dimensions, for each function and kind. Absent if they are not known, and in notes of earlier versions. */
+  /** Of its dynamic dimensions, for each function and kind. Absent if they are not known. */
   readonly extents?: readonly DispatchExtents[];
 }
 

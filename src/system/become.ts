@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { resultOr } from './result-or.ts';
 import { isExecutableFile, readHead } from './files.ts';
-import { childEnvironment } from './recursion.ts';
+import { childEnvironment, type Environment } from './recursion.ts';
 import { startable } from './undecoded.ts';
 
 /**
@@ -10,11 +10,7 @@ import { startable } from './undecoded.ts';
  * and variables. Exit handlers do not run. Do not touch `process.stdout` before: it makes a pipe non-blocking, which the compiler does not
  * expect. Write with `fs.writeSync`.
  */
-export function become(
-  executable: string,
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): void {
+export function become(executable: string, argv: readonly string[], env: Environment): void {
   const start = startable(executable, argv, childEnvironment(env));
   if (!canBecome(start)) return;
   stopIgnoring();
@@ -57,7 +53,7 @@ function fits({ executable, argv, env }: ReturnType<typeof startable>): boolean 
 }
 
 /** Bytes of arguments and variables with their pointers. The system copies the program's name twice. */
-function sizeOf(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): number {
+function sizeOf(argv: readonly string[], env: Environment): number {
   const variables = Object.entries(env).map(([name, value = '']) => `${name}=${value}`);
   const texts = [argv[0]!, ...argv, ...variables];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1 + 8, 0);

@@ -44,9 +44,6 @@ export const OUTPUT_NOTES = place('outputs/output-*.json', MEMORY_DAYS);
 /** Notes about delivered modules, limited in size by `report/module-note.ts`. */
 export const MODULES = place('modules/module-*.json', 12 * MEMORY_DAYS);
 
-/** Files of earlier versions: the database holds notes about programs now. */
-export const PROGRAMS = place('programs/program-*.json', MEMORY_DAYS);
-
 /** Files for the compiler. They outlive the oldest memory that names them. */
 export const SPECS = place('specs/*.mlir', 3 * MEMORY_DAYS);
 
@@ -63,17 +60,8 @@ export const NODES = place('nodes/*', MEMORY_DAYS);
 /** Node's compile cache. */
 export const NODE_CODE = place('node');
 
-// Files of earlier versions, which asked a server.
-export const BREAKERS = place('team/breaker-*.json', MEMORY_DAYS);
-export const MISSING = place('team/missing-*.json', MEMORY_DAYS);
-export const ASKING_LOCKS = place('team/asking-*.lock', MEMORY_DAYS);
-
 /** Databases of a team's bases (`base/installed.ts`). A removed folder would forget the number of its head. */
 export const BASES = place('bases/*');
-
-/** Files of earlier versions, which counted builds apart from their log. */
-export const COUNTERS = place('counters.jsonl', MEMORY_DAYS);
-export const TAKEN_COUNTERS = place('counters.jsonl.*', MEMORY_DAYS);
 
 /** The log of builds, and its older half. */
 export const BUILDS = place('builds.jsonl');

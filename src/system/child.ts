@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { piecesOf } from './bytes.ts';
 import { killTree } from './process-tree.ts';
-import { childEnvironment } from './recursion.ts';
+import { childEnvironment, type Environment } from './recursion.ts';
 import { startable } from './undecoded.ts';
 import { foundUnkillable } from './unkillable.ts';
 
 export interface ChildOptions {
   /** This process's; the child gets {@link childEnvironment} of it. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Process group. In `ours` the child gets the terminal's Ctrl-C, Ctrl-Z and input. In its `own` it gets none of them. */
   readonly group: 'ours' | 'own';
   /** Bytes to feed; or this process's stdin; or none. */

@@ -3,6 +3,7 @@ import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { shortHash } from './hash.ts';
 import { resultOr } from './result-or.ts';
+import type { Environment } from './recursion.ts';
 
 /** A held lock, which `using` releases, too. */
 export interface Lock extends Disposable {
@@ -22,11 +23,7 @@ export const machineVariable = 'IREE_TUNED_MACHINE';
  * their own names.
  * @param end of the name; null for none
  */
-export function lockOnMachine(
-  env: Readonly<Record<string, string | undefined>>,
-  name: string,
-  end: string | null,
-): Promise<Lock | null> {
+export function lockOnMachine(env: Environment, name: string, end: string | null): Promise<Lock | null> {
   const machine = env[machineVariable];
   const parts = [machine === undefined ? null : shortHash(machine), end].filter((part) => part !== null);
   const whole = [`iree-tuned-${name}`, ...parts].join('-');

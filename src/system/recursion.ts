@@ -6,7 +6,8 @@ import { resultOr } from './result-or.ts';
 import { isExecutableFile, readHead } from './files.ts';
 import { UserError } from './user-error.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Marker in the first 512 bytes of every launcher and shim. */
 export const launcherMarker = 'iree-compile-tuned launcher';

@@ -8,8 +8,7 @@ import { writeSlices } from './bytes.ts';
 import { startChild, type Child, type ChildEnd, type ChildOptions } from './child.ts';
 import { removeScratchFolders } from './scratch.ts';
 import { messageOf } from './tell.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './recursion.ts';
 
 export interface RunOptions extends Pick<ChildOptions, 'env' | 'limits' | 'stdoutTo'> {
   /** Bytes for the child's stdin; without it the child inherits stdin. */

@@ -2,11 +2,10 @@
 import { availableParallelism } from 'node:os';
 import { lockOnMachine, NO_LOCK, type Lock } from './machine-lock.ts';
 import { retry, waitPatiently } from './patience.ts';
+import type { Environment } from './recursion.ts';
 
 /** Longest wait for a slot, in seconds. Then the compile runs without, because a stopped build may hold slots for hours. */
 const PATIENCE_SECONDS = 60;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 let exempted = 0;
 

@@ -2,8 +2,7 @@
 // U+DC80 to U+DCFF in a string. To start a program, a shell converts it back.
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './recursion.ts';
 
 /** The replacement character: Node's sign for an invalid byte, or a user's own. */
 const LOST = '\ufffd';
