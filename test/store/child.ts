@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { StoreError } from '../../src/store/errors.ts';
 import { openAsFarAsPossible } from '../../src/store/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DECISION, SUBJECT, subjectOf } from './samples.ts';
+import { DECISION, subjectOf } from './samples.ts';
 
 const [deed = '', path = '', parameter = ''] = process.argv.slice(2);
 
@@ -21,14 +21,6 @@ function dropPrivileges(): void {
   process.setgroups?.([]);
   process.setgid?.(65534);
   process.setuid?.(65534);
-}
-
-function outcomeOf(action: () => unknown): string {
-  try {
-    return `ok ${JSON.stringify(action())}`;
-  } catch (error) {
-    return error instanceof StoreError ? `${error.kind} ${error.message}` : `unexpected ${String(error)}`;
-  }
 }
 
 switch (deed) {
@@ -64,22 +56,7 @@ switch (deed) {
     db.close();
     break;
   }
-  case 'unprivileged-write': {
-    dropPrivileges();
-    const put = () => {
-      const store = openSqliteStore(path);
-      store.putRecord(SUBJECT, DECISION);
-      store.close();
-    };
-    process.stdout.write(outcomeOf(put));
-    break;
-  }
-  case 'unprivileged-read': {
-    dropPrivileges();
-    process.stdout.write(outcomeOf(() => openSqliteStore(path, { readonly: true }).allRecords().length));
-    break;
-  }
-  case 'unprivileged-open': {
+  case 'open': {
     dropPrivileges();
     const opened = await openAsFarAsPossible(path).catch((error: unknown) => error as StoreError);
     process.stdout.write(

@@ -14,7 +14,7 @@ import {
 } from './support.ts';
 
 /** Number of records that another user finds, and why the database is read-only for them. */
-const opened = (path: string) => startChild('unprivileged-open', path).done;
+const opened = (path: string) => startChild('open', path).done;
 
 describe('an unwritable database is read, with a reason', () => {
   test('if the file belongs to another user', async () => {
@@ -22,7 +22,7 @@ describe('an unwritable database is read, with a reason', () => {
     chmodSync(dirname(path), 0o755);
     chmodSync(path, 0o644);
     expect(await opened(path)).toMatch(
-      /^ok 1, tuning database .* cannot be written \(.*\): .*; it is read-only now$/,
+      /^ok 1, tuning database .* cannot be written \(.*\): .*IREE_TUNED_READONLY=1.*; it is read-only now$/,
     );
   });
 
@@ -61,7 +61,8 @@ describe('an unwritable database is read, with a reason', () => {
   test('unless it is missing or unreadable', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);
-    expect(await opened(join(folder, 'tuning.db'))).toMatch(/^unwritable .* cannot be written/);
+    for (const name of ['tuning.db', 'below/tuning.db'])
+      expect(await opened(join(folder, name))).toMatch(/^unwritable .* cannot be written/);
     const path = temporaryPath();
     writeFileSync(path, 'secret');
     chmodSync(path, 0o600);

@@ -29,7 +29,7 @@ function isUsable(): boolean {
   return spawnSync(launcher, ['--version'], { uid: UNPRIVILEGED, cwd: '/' }).status === 0;
 }
 
-// A folder that cannot be created is in surroundings.test.ts.
+// A folder that cannot be created is in surroundings.test.ts, and test/store/faults.test.ts has more faults.
 describe('a build with an unusable database goes on without tuning', () => {
   const damages: [string, (place: Workplace) => void, RegExp][] = [
     [
@@ -41,22 +41,6 @@ describe('a build with an unusable database goes on without tuning', () => {
         database.close();
       },
       /was written by a newer iree-compile-tuned/,
-    ],
-    [
-      'a folder',
-      (place) => {
-        mkdirSync(place.database);
-      },
-      /is not a file/,
-    ],
-    [
-      "somebody else's",
-      (place) => {
-        const database = new Database(place.database);
-        database.exec('CREATE TABLE songs (title TEXT)');
-        database.close();
-      },
-      /is a SQLite database of another program/,
     ],
     [
       'with an endless view in place of a table',
