@@ -12,10 +12,11 @@ import { headText } from '../../src/base/head.ts';
 import { compact } from '../../src/store/sqlite/compact.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { EVIDENCE_VERSION } from '../../src/store/claim.ts';
-import type { RecordKey, Subject } from '../../src/store/store.ts';
+import type { Subject } from '../../src/store/store.ts';
+import { keysOf } from '../../src/store/subject.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
-import { claimOf, markOf, trialOf } from '../store/exchange/lines.ts';
+import { claimLineOf, markLineOf, trialLineOf } from '../store/exchange/samples.ts';
 import { TILE } from '../store/samples.ts';
 import { argv, recordedWorkplace, workplace } from './faults/support.ts';
 import type { Workplace } from './support.ts';
@@ -179,6 +180,8 @@ const revocationRow = fc.oneof(
   fc.record({ scope: text, value: text, reason: text, created_at: fc.constant('2026-01-31T08:00:00Z') }),
 );
 
+const hex = (n: number, digits: number) => n.toString(16).padStart(digits, '0');
+
 /** Writes rows without checking constraints. */
 function writeRows(place: Workplace): Record<string, number> {
   const db = new Database(place.database);
@@ -197,7 +200,6 @@ function writeRows(place: Workplace): Record<string, number> {
     return before(table) - begun;
   };
   const counts = COUNTS['rows of the database'];
-  const hex = (n: number, digits: number) => n.toString(16).padStart(digits, '0');
   const written = db.transaction(() => ({
     // Some rows are about the same configuration.
     claim: insert(
@@ -249,10 +251,6 @@ async function ended(place: Workplace, ...words: string[]) {
 
 const subjectIn = (place: Workplace): Subject =>
   place.inStore((store) => store.subject([...store.allRecords(), ...store.misses()][0]!)!);
-
-const keyOf = ({ workload, target, device, compiler }: Subject): RecordKey => ({
-  ...{ workload, target, device, compiler },
-});
 
 describe('a build with a record', { timeout: 300_000 }, () => {
   test('is the same after hostile rows in its database', async () => {
@@ -334,7 +332,7 @@ const bigintAsNumber = (_: string, value: unknown) => (typeof value === 'bigint'
 
 /** Lines that a database must not take, or that change no decision. */
 function hostileLines(subject: Subject): string[] {
-  const keys = keyOf(subject);
+  const keys = keysOf(subject);
   const counts = COUNTS['lines to import'];
   const configurations = fc.oneof(strangeConfiguration, soundConfiguration);
   const inLines = { defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] };
@@ -343,19 +341,20 @@ function hostileLines(subject: Subject): string[] {
     // Their digests are wrong.
     ...sample(fc.tuple(configurations, wrongEvidence, textsEverywhere), counts.claim, 11).map(
       ([configuration, wrong, { created_by: createdBy, ...texts }]) => ({
-        ...claimOf({ subject }),
+        ...claimLineOf(keys),
         ...texts,
         ...{ createdBy, configuration, evidence: { ...evidence, ...wrong }, digest: 'e'.repeat(64) },
       }),
     ),
     ...sample(markRow, counts.mark, 12).map(
       ({ created_by: createdBy, configuration, kind, reason, machine, tool, generation }) => ({
-        ...{ ...markOf(keys), kind, reason, machine, tool, generation, createdBy, createdAt: 'now' },
+        ...{ ...markLineOf(), ...keys, kind, reason, machine, tool, generation, createdBy, createdAt: 'now' },
         configuration: JSON.parse(configuration) as unknown,
       }),
     ),
     ...sample(trialRow, counts.trial, 13).map(({ configuration, message }, i) => ({
-      ...{ ...trialOf(i, keys), seconds: -1, message, configuration: JSON.parse(configuration) as unknown },
+      ...trialLineOf({ ...keys, id: hex(i, 32), runs: [], seconds: -1, message }),
+      configuration: JSON.parse(configuration) as unknown,
     })),
     ...sample(revocationRow, counts.revocation, 14).map(({ scope, value, reason }) => ({
       ...{ type: 'revocation', version: 1, scope, value, reason, createdAt: 'now', createdBy: 'eve' },
