@@ -8,11 +8,10 @@ import { program } from '../compiler/support.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { compiler, root } from '../support/real-tools.ts';
-import { HOST, matmulModule, Workplace, type Result } from './support.ts';
+import { compiler } from '../support/real-tools.ts';
+import { HOST, matmulModule, Workplace, type Result, WRAPPER } from './support.ts';
 
 const place = Workplace.real({ IREE_TUNED_BUDGET: '0' });
-const wrapper = join(root, 'bin', 'iree-compile-tuned');
 place.write('in.mlir', matmulModule(8, 8, 8));
 place.write('broken.mlir', 'func.func @main(');
 
@@ -43,7 +42,7 @@ async function expectSameScript(script: string): Promise<Result> {
   const run = (file: string, disable: string) =>
     place.run('/bin/sh', ['-c', script, file], { env: { IREE_TUNED_DISABLE: disable } });
   const stock = await run(compiler.executable, '');
-  for (const disable of ['1', '0']) expect(shown(await run(wrapper, disable))).toEqual(shown(stock));
+  for (const disable of ['1', '0']) expect(shown(await run(WRAPPER, disable))).toEqual(shown(stock));
   return stock;
 }
 
@@ -63,7 +62,7 @@ async function expectPassedOn(argv: readonly string[]): Promise<void> {
 async function expectPassedOnBy(script: string, got: string): Promise<void> {
   for (const disable of ['1', '0']) {
     const env = { IREE_TUNED_COMPILER: stub, IREE_TUNED_DISABLE: disable };
-    const { stdout, stderr } = await place.run('/bin/sh', ['-c', script, wrapper], { env });
+    const { stdout, stderr } = await place.run('/bin/sh', ['-c', script, WRAPPER], { env });
     expect({ stdout: stdout.toString('latin1'), stderr }).toEqual({ stdout: got, stderr: '' });
   }
 }

@@ -1,11 +1,10 @@
 // In full after a change of src/plan/route.ts, src/spec.
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ExplainedOperation } from '../../src/report/explain.ts';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { TILE } from '../store/samples.ts';
 import { cachedCompiler } from '../stress/cached-compiler.ts';
-import { compiler, root } from '../support/real-tools.ts';
+import { compiler } from '../support/real-tools.ts';
 import { record, recordedWorkplace, workplace } from './faults/support.ts';
 import {
   decisionsOf,
@@ -16,6 +15,7 @@ import {
   rowsOf,
   withoutMatmul,
   Workplace,
+  WRAPPER,
 } from './support.ts';
 import { casesOfTier } from '../support/needs.ts';
 
@@ -71,9 +71,7 @@ describe('a miss and then a hit', () => {
     place.write('in.mlir', oddMatmul);
     // One build measures until the other build waits for it.
     place.write('hold', '');
-    const builds = ['a', 'b'].map((name) =>
-      place.start(join(root, 'bin', 'iree-compile-tuned'), [...HOST, 'in.mlir', '-o', `${name}.vmfb`]),
-    );
+    const builds = ['a', 'b'].map((name) => place.start(WRAPPER, [...HOST, 'in.mlir', '-o', `${name}.vmfb`]));
     await expect.poll(() => rowsOf(place, 'trial'), PATIENT).toBeGreaterThan(0);
     await expect
       .poll(() => builds.map(({ child }) => hasOpen(child.pid!, place.database)), PATIENT)
@@ -132,8 +130,7 @@ describe('input and output', () => {
     const place = Workplace.real();
     place.write('in.mlir', oddMatmul);
     const script = '"$0" "$@" <(cat in.mlir) -o out.vmfb';
-    const launcher = join(root, 'bin', 'iree-compile-tuned');
-    const { code, stderr } = await place.run('bash', ['-c', script, launcher, ...HOST]);
+    const { code, stderr } = await place.run('bash', ['-c', script, WRAPPER, ...HOST]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(place.has('out.vmfb')).toBe(true);
   });

@@ -13,7 +13,7 @@ import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 import { argv } from './faults/support.ts';
-import { HOST, matmulModule, oddMatmul, rowsOf, Workplace } from './support.ts';
+import { HOST, matmulModule, oddMatmul, rowsOf, Workplace, TUNED } from './support.ts';
 
 const HANGS = { timeout: 300_000 };
 
@@ -40,7 +40,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     expect(await build()).toMatchObject({ outcome: 'default' });
 
     const zen4 = Workplace.simulated(ofWorker);
-    const worker = zen4.start(join(root, 'bin', 'iree-tuned'), ['team', 'worker', '--', ...HOST]);
+    const worker = zen4.start(TUNED, ['team', 'worker', '--', ...HOST]);
     const submitted = await ci.tuned(['tune', ...SHAPE, '--fleet', '--json', '--', ...HOST]);
     expect(submitted).toMatchObject({ code: 0 });
     expect(JSON.parse(submitted.stdout.toString())).toMatchObject({ results: [{ outcome: 'tuned' }] });
@@ -145,8 +145,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
       };
 
       const [first, second] = [Workplace.simulated(ofWorker), Workplace.simulated(ofWorker)];
-      const start = (place: Workplace) =>
-        place.start(join(root, 'bin', 'iree-tuned'), ['team', 'worker', '--', ...HOST]);
+      const start = (place: Workplace) => place.start(TUNED, ['team', 'worker', '--', ...HOST]);
       first.write('hold', '');
       const killed = start(first);
       const { jobs } = await until(({ active }) => active === 1);

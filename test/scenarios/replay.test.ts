@@ -2,13 +2,11 @@
 // In full after a change of src/wrapper/replay.ts.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
-import { root } from '../support/real-tools.ts';
 import { misbehavingCompiler, record, recordedWorkplace, statistics } from './faults/support.ts';
-import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
+import { HOST, oddMatmul, withoutMatmul, Workplace, WRAPPER } from './support.ts';
 
 /** A workplace in which `in.mlir` has a record and was compiled twice, the second time with budget 0. */
 async function tunedPlace(): Promise<Workplace> {
@@ -244,7 +242,7 @@ test('a missing working directory fails no build', { tags: 'full' }, async () =>
     ]);
   // The shell of the launcher may print a message about it.
   for (let i = 0; i < 3; i++) {
-    expect(await gone(join(root, 'bin', 'iree-compile-tuned'))).toMatchObject({ code: 0 });
+    expect(await gone(WRAPPER)).toMatchObject({ code: 0 });
     expect(place.has('out.vmfb')).toBe(true);
     rmSync(place.path('out.vmfb'));
   }

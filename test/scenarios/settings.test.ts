@@ -1,11 +1,11 @@
 // In full after a change of src/settings.
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions } from './support.ts';
+import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions, WRAPPER } from './support.ts';
 
 /** Without the variables that override the files. */
 const BARE = {
@@ -74,12 +74,7 @@ describe('settings files', () => {
     mkdirSync(place.path('below'));
     const { code } = await place.run(
       'sh',
-      [
-        '-c',
-        'cd below && exec "$0" "$@"',
-        join(import.meta.dirname, '../../bin/iree-compile-tuned'),
-        ...argv.with(-3, '../in.mlir'),
-      ],
+      ['-c', 'cd below && exec "$0" "$@"', WRAPPER, ...argv.with(-3, '../in.mlir')],
       { env: BARE },
     );
     expect(code).toBe(0);

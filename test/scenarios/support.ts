@@ -21,6 +21,10 @@ export const HOST = [
   '--iree-llvmcpu-target-cpu=host',
 ];
 
+/** The launchers of both command lines. */
+export const WRAPPER = join(root, 'bin', 'iree-compile-tuned');
+export const TUNED = join(root, 'bin', 'iree-tuned');
+
 export interface Result {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -122,12 +126,12 @@ export class Workplace {
 
   /** Runs `iree-compile-tuned` in the folder. */
   compile(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
-    return this.run(join(root, 'bin', 'iree-compile-tuned'), argv, options);
+    return this.run(WRAPPER, argv, options);
   }
 
   /** Runs `iree-tuned` in the folder. */
   tuned(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
-    return this.run(join(root, 'bin', 'iree-tuned'), argv, options);
+    return this.run(TUNED, argv, options);
   }
 
   /** Runs the compiler in the folder, without the wrapper. */

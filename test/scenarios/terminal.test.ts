@@ -1,15 +1,11 @@
 // The output of builds at a terminal, and its absence elsewhere.
 // In full after a change of src/report/terminal.ts, src/report/progress.ts.
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { INTRODUCTION } from '../../src/report/terminal.ts';
 import { columnsOf } from '../../src/report/text.ts';
-import { root } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { noTerminals, onTerminal } from '../support/terminal.ts';
-import { HOST, matmulModule, oddMatmul, rowsOf, Workplace } from './support.ts';
-
-const wrapper = join(root, 'bin', 'iree-compile-tuned');
+import { HOST, matmulModule, oddMatmul, rowsOf, Workplace, WRAPPER } from './support.ts';
 
 const ERASE = '\r\u001b[2K';
 
@@ -34,7 +30,7 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
       const build = (name: string, text: string) => {
         place.write(name, text);
         const { folder: cwd, env } = place;
-        return onTerminal(200, [wrapper, ...HOST, name, '-o', '-'], { cwd, env }, '>stdout');
+        return onTerminal(200, [WRAPPER, ...HOST, name, '-o', '-'], { cwd, env }, '>stdout');
       };
       const told = (text: string) => text.includes(INTRODUCTION.slice(0, 40));
       const first = await build('in.mlir', oddMatmul);
@@ -69,7 +65,7 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
     const place = Workplace.simulated({ TERM: 'xterm', ...more }, { isShort: true });
     place.write('in.mlir', oddMatmul);
     const { folder: cwd, env } = place;
-    const argv = [wrapper, ...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    const argv = [WRAPPER, ...HOST, 'in.mlir', '-o', 'out.vmfb'];
     return (await onTerminal(columns, argv, { cwd, env })).text;
   };
 
@@ -85,7 +81,7 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
   test('a log that cannot be written is named once', async () => {
     const place = new Workplace({ TERM: 'xterm', IREE_TUNED_LOG: 'no/log', IREE_TUNED_BUDGET: '0' });
     place.write('in.mlir', oddMatmul);
-    const argv = [wrapper, ...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    const argv = [WRAPPER, ...HOST, 'in.mlir', '-o', 'out.vmfb'];
     const { code, text } = await onTerminal(200, argv, { cwd: place.folder, env: place.env });
     expect(code).toBe(0);
     expect(text.match(/the log cannot be written: ENOENT/g)).toHaveLength(1);
@@ -112,7 +108,7 @@ test.skipIf(isWithout(noTerminals))(
       // Without a replay of the build before.
       place.remove('cache/replays');
       const env = { ...place.env, ...more };
-      return (await onTerminal(200, [wrapper, ...argv], { cwd: place.folder, env })).text;
+      return (await onTerminal(200, [WRAPPER, ...argv], { cwd: place.folder, env })).text;
     };
     const why = (device: string) =>
       `iree-compile-tuned: llvm-cpu is not tuned here: device ${device} runs no code for llvm-cpu: set device to ` +

@@ -1,13 +1,11 @@
 // Tuning ahead of builds: a sweep is killed and continued, and later builds have hits only. Misses of builds are tuned, too.
 // In full after a change of src/populate, src/cli/tune.
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { casesOfTier } from '../support/needs.ts';
-import { root } from '../support/real-tools.ts';
-import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
+import { HOST, oddMatmul, withoutMatmul, Workplace, TUNED } from './support.ts';
 
 interface Population {
   readonly plan: {
@@ -61,7 +59,7 @@ test(
       '--jobs',
       '1',
     ];
-    const { child, ended } = place.start(join(root, 'bin', 'iree-tuned'), sweep);
+    const { child, ended } = place.start(TUNED, sweep);
     let said = '';
     child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
     while (!said.includes('1 of 3')) await sleep(20);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
-import { oddMatmul, Workplace } from './support.ts';
+import { oddMatmul, Workplace, TUNED } from './support.ts';
 
 const say = async (place: Workplace, argv: readonly string[], env = {}) => {
   const { code, stdout, stderr } = await place.tuned(argv, { env });
@@ -89,7 +89,7 @@ IREE_TUNED_BUDGET=0 exec "$0" tune bad.mlir --verify-program`,
     ],
   ];
   test.each(casesOfTier(faults, 3))('%s', async (_, command, message) => {
-    const { code, stderr } = await place.run('/bin/sh', ['-c', command, join(root, 'bin', 'iree-tuned')]);
+    const { code, stderr } = await place.run('/bin/sh', ['-c', command, TUNED]);
     expect(stderr).toMatch(new RegExp(`^iree-tuned: ${message.source}\n$`));
     expect(code).toBe(1);
   });
@@ -97,7 +97,7 @@ IREE_TUNED_BUDGET=0 exec "$0" tune bad.mlir --verify-program`,
 
 test('a reader that has gone ends a command without a message', async () => {
   const command = 'mkfifo gone; exec 3<>gone; exec 4>gone; exec 3<&-; exec "$0" db ls >&4';
-  const ended = await placeWithDatabase().run('/bin/sh', ['-c', command, join(root, 'bin', 'iree-tuned')]);
+  const ended = await placeWithDatabase().run('/bin/sh', ['-c', command, TUNED]);
   expect(ended).toMatchObject({ code: 1, stderr: '' });
 });
 

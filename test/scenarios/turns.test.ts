@@ -2,7 +2,6 @@
 // In full after a change of src/site, src/system/slots.ts.
 import { cpSync, renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
@@ -10,9 +9,8 @@ import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Lock } from '../../src/system/machine-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { root } from '../support/real-tools.ts';
 import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
-import { hasOpen, HOST, Workplace } from './support.ts';
+import { hasOpen, HOST, Workplace, WRAPPER } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
 const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
@@ -53,11 +51,9 @@ describe('a survey of an input in another dialect', () => {
 
   /** A build whose input has a record and no survey. */
   const start = (settings: Readonly<Record<string, string>> = {}) => {
-    const { child, ended } = place.start(
-      join(root, 'bin/iree-compile-tuned'),
-      [...HOST, 'in.mlir', '-o', 'out.vmfb'],
-      { env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: 'out.json', ...settings } },
-    );
+    const { child, ended } = place.start(WRAPPER, [...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+      env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: 'out.json', ...settings },
+    });
     return {
       child,
       /** Resolves once the build waits for the machine's lock. It holds the lock of its cache folder then. */
@@ -161,11 +157,7 @@ describe('surveys of many builds at once', () => {
       await measureElsewhere(place);
       const builds = [1, 2, 3, 4].map((i) => {
         place.write(`in${i}.mlir`, stablehlo.replaceAll('61', `6${i}`));
-        return place.start(
-          join(root, 'bin/iree-compile-tuned'),
-          [...HOST, `in${i}.mlir`, '-o', `out${i}.vmfb`],
-          { env },
-        );
+        return place.start(WRAPPER, [...HOST, `in${i}.mlir`, '-o', `out${i}.vmfb`], { env });
       });
       for (const { ended } of builds) expect(await ended).toMatchObject({ code: 0, stderr: '' });
       let now = 0;

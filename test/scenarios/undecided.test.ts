@@ -1,15 +1,13 @@
 // Undecided workloads are tuned once, and again with more time or a new runtime.
 // In full after a change of src/tuning/undecided.ts, src/store/claim.ts.
 import { mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { giveAnswers } from '../support/answers.ts';
-import { root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
 import { casesOfTier } from '../support/needs.ts';
-import { decisionsOf, hasOpen, rowsOf, type Workplace } from './support.ts';
+import { decisionsOf, hasOpen, rowsOf, type Workplace, WRAPPER } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
 const PATIENT = { timeout: 50_000 };
@@ -132,7 +130,7 @@ while [ -e hold ]; do sleep 0.05; done
 exit 1`,
   });
   const build = (name: string) =>
-    place.start(join(root, 'bin', 'iree-compile-tuned'), [...argv, '-o', `${name}.vmfb`], {
+    place.start(WRAPPER, [...argv, '-o', `${name}.vmfb`], {
       env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: `${name}.json` },
     });
   // The survey is cached by now: both builds begin with the wait for the measuring lock.

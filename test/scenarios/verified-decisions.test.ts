@@ -8,9 +8,8 @@ import { WORSE } from '../../src/program/judge.ts';
 import type { Outcome } from '../../src/decision/decision.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
-import { root } from '../support/real-tools.ts';
 import { argv, record, statistics } from './faults/support.ts';
-import { rowsOf, WITHOUT_RATES, Workplace } from './support.ts';
+import { rowsOf, WITHOUT_RATES, Workplace, WRAPPER } from './support.ts';
 
 /** Two matmuls, one after the other. The second has 48 columns. */
 const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);
@@ -344,7 +343,7 @@ describe('a build that is killed while its program runs', () => {
       const place = await recordedPlace();
       place.write('held', '');
       place.write('hook', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
-      const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
+      const { child, ended } = place.start(WRAPPER, argv);
       await expect.poll(() => place.has('runs'), { timeout: 250_000 }).toBe(true);
       child.kill(signal);
       expect((await ended).signal).toBe(signal);

@@ -1,10 +1,8 @@
 // Many builds of one input at once, without a record: `npm run test:cold -- [COUNT]`.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Explanation } from '../../src/report/explain.ts';
-import { HOST, oddMatmul, rowsOf, runMatmul, Workplace } from '../scenarios/support.ts';
-import { root } from '../support/real-tools.ts';
+import { HOST, oddMatmul, rowsOf, runMatmul, Workplace, WRAPPER } from '../scenarios/support.ts';
 
 export interface ColdBuilds {
   /** Searches with trials. Each search begins with a trial of the default. */
@@ -32,7 +30,7 @@ export async function coldBuilds(
   const run = (module: string) => runMatmul(place, module, 61, 67, 71);
   const right = (await run('stock.vmfb')).stdout;
   const builds = Array.from({ length: count }, (_, i) =>
-    place.start(join(root, 'bin', 'iree-compile-tuned'), [...HOST, 'in.mlir', '-o', `${i}.vmfb`], {
+    place.start(WRAPPER, [...HOST, 'in.mlir', '-o', `${i}.vmfb`], {
       env: { IREE_TUNED_EXPLAIN: `${i}.json` },
     }),
   );

@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { removeAbandoned } from '../../src/system/scratch.ts';
-import { HOST, matmulModule, runMatmul, Workplace } from '../scenarios/support.ts';
+import { HOST, matmulModule, runMatmul, Workplace, WRAPPER } from '../scenarios/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { root } from '../support/real-tools.ts';
 import { cachedCompiler } from './cached-compiler.ts';
 import { commandLinesWith, leftovers } from './leftovers.ts';
 
@@ -60,7 +59,7 @@ export async function killStorm(
     const argv = argvOf(shape);
     const before = contentOf(place.database);
     const begun = performance.now();
-    const build = place.start(join(root, 'bin', 'iree-compile-tuned'), argv, {
+    const build = place.start(WRAPPER, argv, {
       env: TUNING,
     });
     // Most kills are early, while processes start. Some are at the end, while the record is written and the program compiles.

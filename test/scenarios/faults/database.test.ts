@@ -15,7 +15,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { compiler, root } from '../../support/real-tools.ts';
-import type { Workplace } from '../support.ts';
+import { type Workplace, WRAPPER } from '../support.ts';
 import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
 import { casesOfTier, isFull } from '../../support/needs.ts';
 
@@ -25,8 +25,7 @@ const UNPRIVILEGED = process.getuid?.() === 0 ? 65534 : undefined;
 /** Whether this user can read our programs. */
 function isUsable(): boolean {
   if (UNPRIVILEGED === undefined) return process.getuid !== undefined;
-  const launcher = join(root, 'bin', 'iree-compile-tuned');
-  return spawnSync(launcher, ['--version'], { uid: UNPRIVILEGED, cwd: '/' }).status === 0;
+  return spawnSync(WRAPPER, ['--version'], { uid: UNPRIVILEGED, cwd: '/' }).status === 0;
 }
 
 // A folder that cannot be created is in surroundings.test.ts, and test/store/faults.test.ts has more faults.

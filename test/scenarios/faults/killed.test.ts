@@ -1,5 +1,4 @@
 // In full after a change of src/tuning/search-notes.ts, src/site/measuring-lock.ts.
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { coldBuilds } from '../../stress/cold-builds.ts';
@@ -7,9 +6,8 @@ import { killStorm } from '../../stress/kill-storm.ts';
 import { commandLinesWith, leftovers } from '../../stress/leftovers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { casesOfTier, isFull } from '../../support/needs.ts';
-import { root } from '../../support/real-tools.ts';
 import { simulatedTools } from '../../support/simulated-tools.ts';
-import { oddMatmul, rowsOf, Workplace } from '../support.ts';
+import { oddMatmul, rowsOf, Workplace, WRAPPER } from '../support.ts';
 import { argv } from './support.ts';
 
 describe('a wrapper that is killed while it tunes', () => {
@@ -20,7 +18,7 @@ describe('a wrapper that is killed while it tunes', () => {
     place.write('in.mlir', oddMatmul);
     // The search has measured a batch, and hangs in the next one.
     place.write('hold', '');
-    const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
+    const { child, ended } = place.start(WRAPPER, argv);
     await expect.poll(() => rowsOf(place, 'trial'), { timeout: 250_000 }).toBeGreaterThan(0);
     child.kill(signal);
     expect((await ended).signal).toBe(signal);

@@ -1,13 +1,11 @@
 // In full after a change of src/system/run.ts, src/wrapper/capture.ts, src/wrapper/deliver.ts, src/system/become.ts.
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier, isFull } from '../../support/needs.ts';
-import { compiler, root } from '../../support/real-tools.ts';
-import { HOST, oddMatmul } from '../support.ts';
+import { compiler } from '../../support/real-tools.ts';
+import { HOST, oddMatmul, WRAPPER } from '../support.ts';
 import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace } from './support.ts';
 
-const launcher = join(root, 'bin', 'iree-compile-tuned');
 const toStdout = [...HOST, 'in.mlir'];
 
 /** The process as others see it is that of the compiler. */
@@ -41,7 +39,7 @@ describe('a new plan, whose output is held back until it is complete', () => {
       place.write('code', '');
       return said;
     };
-    expect(await code(launcher)).toBe(await code(compiler.executable));
+    expect(await code(WRAPPER)).toBe(await code(compiler.executable));
   });
 
   const hasScript = spawnSync('script', ['--version']).status === 0;
@@ -70,8 +68,8 @@ describe('a new plan, whose output is held back until it is complete', () => {
         expect(stock).toContain('Defaulting to targeting a generic CPU');
         expect(stock.includes('\u001b[')).toBe(term !== 'dumb');
         // A new plan, and a known plan.
-        expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${launcher}`, term)).toBe(stock);
-        expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${launcher}`, term)).toBe(stock);
+        expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${WRAPPER}`, term)).toBe(stock);
+        expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${WRAPPER}`, term)).toBe(stock);
       }
     },
   );
@@ -142,7 +140,7 @@ describe('a closed descriptor of the caller', () => {
 test("the caller's pipes are closed when the compile has ended", { tags: 'full' }, async () => {
   const place = workplace(REAL);
   // A child of ours with this pipe would keep `cat` waiting.
-  const run = await place.run('/bin/sh', ['-c', '"$0" "$@" 2>&1 | cat; echo ended', launcher, ...argv]);
+  const run = await place.run('/bin/sh', ['-c', '"$0" "$@" 2>&1 | cat; echo ended', WRAPPER, ...argv]);
   expect(run).toMatchObject({ code: 0, stdout: Buffer.from('ended\n') });
 });
 
@@ -153,7 +151,7 @@ test.each(casesOfTier(['SIGINT', 'SIGTERM', 'SIGHUP'] as const, 1))(
     // Like LLVM, it cleans up and ends by the signal.
     const deed = `trap 'echo cleaned >cleaned; trap - ${signal.slice(3)}; kill -${signal.slice(3)} $$' ${signal.slice(3)}; echo x >compiling; while :; do sleep 0.05; done`;
     const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
-    const { child, ended } = place.start(launcher, argv, { env });
+    const { child, ended } = place.start(WRAPPER, argv, { env });
     await expect.poll(() => place.has('compiling'), { timeout: 50_000 }).toBe(true);
     child.kill(signal);
     expect(await ended).toMatchObject({ code: null, signal, stderr: '' });
