@@ -6,13 +6,11 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { eventually } from '../support/eventually.ts';
 import { DEPTHWISE_PROGRAM } from './programs.ts';
-import { HOST, oddMatmul, Workplace } from './support.ts';
+import { HOST, oddMatmul, Workplace, argv } from './support.ts';
 
 const SLOW = { timeout: 300_000 };
 
 const program = `${DEPTHWISE_PROGRAM}\n${oddMatmul.replace('@main', '@product')}`;
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
-
 let tuned: ReturnType<typeof tunedHome> | undefined;
 /** A home whose program is faster in other forms, and keeps configurations in them. Tuned once. */
 const home = () => (tuned ??= tunedHome());

@@ -5,8 +5,8 @@ import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { PLACES } from '../../src/system/cache.ts';
 import { casesOfTier } from '../support/needs.ts';
-import { argv as build, recordedWorkplace } from './faults/support.ts';
-import { HOST, oddMatmul, Workplace } from './support.ts';
+import { recordedWorkplace } from './faults/support.ts';
+import { HOST, oddMatmul, Workplace, argv as build } from './support.ts';
 
 /** Files below a folder with the place of each; undefined for a file without a place. */
 function placesOf(folder: string): Map<string, string | undefined> {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
 import { casesOfTier, isFull } from '../support/needs.ts';
 import { DEPTHWISE_PROGRAM } from './programs.ts';
-import { flagsOfSpec, HOST, WITHOUT_RATES, Workplace } from './support.ts';
+import { flagsOfSpec, HOST, WITHOUT_RATES, Workplace, argv } from './support.ts';
 
 const tensor = (shape: readonly number[]) => ({ shape, elementType: 'f32' });
 
@@ -27,7 +27,6 @@ const GROUPED: Convolution = {
   dilations: [1, 1],
 };
 
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const operations = [{ operation: convolutionKey(DEPTHWISE), form: 'shifted-slices' }];
 
 /**

@@ -13,7 +13,7 @@ import {
   shimmedWorkplace,
   simulatedInstallation,
 } from './clients-support.ts';
-import { HOST, oddMatmul, type Workplace } from './support.ts';
+import { HOST, oddMatmul, type Workplace, argv } from './support.ts';
 
 /** Calls the binding as its users do, and prints the result. */
 const binding = `
@@ -90,7 +90,7 @@ describe('the Python binding, with IREE_TOOL_PATH at the shims', () => {
         IREE_TUNED_COMPILER: setting,
         IREE_TUNED_EXPLAIN: `${String(setting === undefined)}.json`,
       };
-      const result = await place.run('iree-compile', [...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
+      const result = await place.run('iree-compile', argv, { env });
       expect({ code: result.code, stderr: result.stderr }).toEqual({ code: 0, stderr: '' });
       expect(place.has(env.IREE_TUNED_EXPLAIN)).toBe(true);
     }
@@ -173,7 +173,7 @@ except subprocess.TimeoutExpired:
 
       place.remove('hold');
       rmSync(place.path('out.vmfb'), { force: true });
-      const { code, stderr } = await place.run('iree-compile', [...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+      const { code, stderr } = await place.run('iree-compile', argv, {
         env: { ...env, IREE_TUNED_BUDGET: '0' },
       });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

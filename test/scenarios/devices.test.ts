@@ -7,8 +7,8 @@ import { casesOfTier } from '../support/needs.ts';
 import { deviceClass, type Device } from '../../src/backend/device.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { TILE } from '../store/samples.ts';
-import { argv, expectStockBuild, recordedWorkplace } from './faults/support.ts';
-import { decisionsOf, HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
+import { expectStockBuild, recordedWorkplace } from './faults/support.ts';
+import { decisionsOf, HOST, oddMatmul, rowsOf, Workplace, argv } from './support.ts';
 
 const KEY = 'Another CPU (25/17/2) local-sync threads=1';
 
@@ -22,12 +22,9 @@ function moveRecords(place: Workplace, change: Partial<Device> = {}): void {
   );
 }
 
-const tuned = async (place: Workplace, ...args: string[]) => {
-  const { code, stdout, stderr } = await place.tuned(args);
-  return { code, stdout: stdout.toString(), stderr };
-};
-const devicesOf = async (place: Workplace, ...args: string[]) =>
-  JSON.parse((await tuned(place, 'device', 'ls', ...args, '--json')).stdout) as Record<string, unknown>[];
+const tuned = (place: Workplace, ...args: string[]) => place.answered(args);
+const devicesOf = (place: Workplace, ...args: string[]) =>
+  place.asked<Record<string, unknown>[]>(['device', 'ls', ...args, '--json']);
 
 /** The decision about the only operation of a build. */
 const built = async (place: Workplace, env: Record<string, string> = {}) => {
@@ -282,10 +279,7 @@ require('node:module').syncBuiltinESMExports();
   test('is read by listings, and refused by commands that write', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     const env = onNetwork(place);
-    const run = async (...args: string[]) => {
-      const { code, stdout, stderr } = await place.tuned(args, { env });
-      return { code, stdout: stdout.toString(), stderr };
-    };
+    const run = (...args: string[]) => place.answered(args, { env });
     for (const args of [['db', 'ls'], ['device', 'ls'], ['stats'], ['db', 'show', 'contraction']]) {
       const { code, stderr } = await run(...args);
       expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });

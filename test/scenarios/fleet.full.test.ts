@@ -12,8 +12,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
-import { argv } from './faults/support.ts';
-import { HOST, matmulModule, oddMatmul, rowsOf, Workplace, TUNED } from './support.ts';
+import { HOST, matmulModule, oddMatmul, rowsOf, Workplace, TUNED, argv } from './support.ts';
 
 const HANGS = { timeout: 300_000 };
 

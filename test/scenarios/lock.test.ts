@@ -7,21 +7,19 @@ import { casesOfTier } from '../support/needs.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { TILE } from '../store/samples.ts';
 import { ODD_TILES, STRIDED_TILES } from '../support/backend.ts';
-import { argv, misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
+import { misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
 import type { ProgramKey } from '../../src/decision/lock/lock.ts';
 import type { Replay } from '../../src/wrapper/replay.ts';
 import { GENERIC_PRODUCT, turned } from './programs.ts';
-import { decisionsOf, HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+import { decisionsOf, HOST, matmulModule, oddMatmul, Workplace, argv } from './support.ts';
 
 const LOCK = 'iree-tuned.lock';
 /** The summary of the locked place. */
 const ONE = '1 program with 1 workload: 1 tuned';
 const NO_TUNING = { IREE_TUNED_ON_MISS: 'record' };
 
-async function lock(place: Workplace, args: readonly string[] = ['in.mlir', '--', ...HOST], env = {}) {
-  const { code, stdout, stderr } = await place.tuned(['lock', ...args], { env });
-  return { code, stdout: stdout.toString(), stderr };
-}
+const lock = (place: Workplace, args: readonly string[] = ['in.mlir', '--', ...HOST], env = {}) =>
+  place.answered(['lock', ...args], { env });
 
 /** The place of another user on another machine, with the files of the repository alone. */
 function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}): Workplace {

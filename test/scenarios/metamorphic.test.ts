@@ -13,9 +13,8 @@ import { casesOfTier, isFull } from '../support/needs.ts';
 import { TILE } from '../store/samples.ts';
 import { recordMisses } from './faults/support.ts';
 import { DEPTHWISE_PROGRAM } from './programs.ts';
-import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+import { matmulModule, oddMatmul, Workplace, argv } from './support.ts';
 
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const alone = { env: { IREE_TUNED_BUDGET: '0' } };
 
 /** A pooling in a private function, which is called by a function behind another one. */

@@ -5,12 +5,11 @@ import { SOFTMAX } from '../support/dispatch-programs.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
 import { recordMisses } from './faults/support.ts';
-import { HOST, Workplace } from './support.ts';
+import { Workplace, argv } from './support.ts';
 
 /** A softmax in a function of this name. */
 const named = (name: string) => SOFTMAX.replace('@main', `@"${name}"`);
 
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const recording = { env: { IREE_TUNED_ON_MISS: 'record' } };
 
 /** A workplace with a record of the dispatch, from a function with a plain name. */

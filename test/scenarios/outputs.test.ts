@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { casesOfTier, isFull } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
-import { argv, misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
-import { oddMatmul, type Workplace } from './support.ts';
+import { misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
+import { oddMatmul, type Workplace, argv } from './support.ts';
 
 /** A place whose compiler logs its runs for the user's output. */
 async function noted(deed = 'true') {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { npy } from '../program/npy.ts';
 import { record } from './faults/support.ts';
-import { HOST, Workplace } from './support.ts';
+import { Workplace, argv } from './support.ts';
 import { tiles } from '../support/backend.ts';
 
 /** For one row: several times as fast as the compiler's choice. */
@@ -37,8 +37,6 @@ func.func @main(%table: tensor<64x1024xf32>, %tokens: tensor<1xi32>, %rhs: tenso
   return %0 : tensor<1x1024xf32>
 }`;
 
-const BUILD = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
-
 async function lookupPlace(): Promise<Workplace> {
   const place = Workplace.simulated({}, { programs: 'real' });
   place.write('in.mlir', lookup);
@@ -49,9 +47,9 @@ async function lookupPlace(): Promise<Workplace> {
 
 test("a program whose results are NaN on generated inputs is verified on the user's data, and again after a change of the data", async () => {
   const place = await lookupPlace();
-  expect((await place.built(BUILD)).program).toMatchObject({ code: 'results-unknown' });
+  expect((await place.built(argv)).program).toMatchObject({ code: 'results-unknown' });
 
-  const withData = [...BUILD, '--iree-tuned-input=arg1=@tokens.npy'];
+  const withData = [...argv, '--iree-tuned-input=arg1=@tokens.npy'];
   const first = await place.built(withData);
   expect(first.program).toMatchObject({ functions: [{ equal: true }], injected: true, code: null });
   expect((await place.built(withData)).program).toBeNull();
@@ -66,7 +64,7 @@ test(
   async () => {
     const place = await lookupPlace();
     const problem = 'the setting input cannot be used: arg4: @main has the arguments arg0 to arg3';
-    const wrong = [...BUILD, '--iree-tuned-input=arg4=@tokens.npy'];
+    const wrong = [...argv, '--iree-tuned-input=arg4=@tokens.npy'];
     for (let build = 0; build < 2; build++) {
       const { code, explanation } = await place.explain(wrong, { env: { IREE_TUNED_LOG: 'log' } });
       expect(code).toBe(0);

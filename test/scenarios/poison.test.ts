@@ -18,8 +18,8 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
 import { claimLineOf, markLineOf, trialLineOf } from '../store/exchange/samples.ts';
 import { TILE } from '../store/samples.ts';
-import { argv, recordedWorkplace, workplace } from './faults/support.ts';
-import type { Workplace } from './support.ts';
+import { recordedWorkplace, workplace } from './faults/support.ts';
+import { type Workplace, argv } from './support.ts';
 
 /** The seed of every run. */
 const SEED = 20260131;

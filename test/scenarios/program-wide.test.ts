@@ -1,9 +1,8 @@
 // A configuration that cannot be measured alone is tried on all operations of a program at once.
 // In full after a change of src/running/variants.
 import { expect, test } from 'vitest';
-import { decisionsOf, HOST, matmulModule, WITHOUT_RATES, Workplace } from './support.ts';
+import { decisionsOf, matmulModule, WITHOUT_RATES, Workplace, argv } from './support.ts';
 
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const UNTUNED = ['default: undecided'];
 
 test('data tiling that makes a program faster is chosen by one build for all builds', async () => {

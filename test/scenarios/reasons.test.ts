@@ -1,9 +1,9 @@
 // Reasons of builds that no other scenario has.
 // In full after a change of src/system/reason.ts.
 import { expect, test } from 'vitest';
-import { argv, misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
+import { misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
 import { SOFTMAX } from '../support/dispatch-programs.ts';
-import { decisionsOf, Workplace } from './support.ts';
+import { decisionsOf, Workplace, argv } from './support.ts';
 
 test('a command without a target gets the message of the compiler', async () => {
   const place = workplace();

@@ -2,8 +2,8 @@
 // In full after a change of src/wrapper/required.ts.
 import { expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
-import { argv, misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
-import { HOST, oddMatmul } from './support.ts';
+import { misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
+import { HOST, oddMatmul, argv } from './support.ts';
 
 const UNTUNED = 86;
 const isInjected = '*--iree-codegen-tuning-spec-path=*';

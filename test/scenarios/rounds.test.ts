@@ -7,7 +7,7 @@ import { casesOfTier, isWithout } from '../support/needs.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
 import { CANDIDATES, installScripts } from '../support/scripts.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
-import { HOST, WITHOUT_RATES, Workplace } from './support.ts';
+import { HOST, WITHOUT_RATES, Workplace, argv } from './support.ts';
 
 const SIZES = [
   [49, 96, 64],
@@ -78,7 +78,7 @@ test(
     const place = Workplace.real({ IREE_TUNED_BUDGET: '120' });
     place.write('in.mlir', program());
     const env = { IREE_TUNED_COMPILER: oneBatch(place, true) };
-    const explanation = await place.built([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
+    const explanation = await place.built(argv, { env });
     expect(explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
     expectTrials(place);
   },

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions, WRAPPER } from './support.ts';
+import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions, WRAPPER, argv } from './support.ts';
 
 /** Without the variables that override the files. */
 const BARE = {
@@ -13,8 +13,6 @@ const BARE = {
   IREE_TUNED_BUDGET: undefined,
   IREE_TUNED_DEVICE: undefined,
 } satisfies RunOptions['env'];
-
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 
 interface Config {
   readonly settings: readonly { name: string; value: unknown; origin: string }[];

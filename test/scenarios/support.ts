@@ -25,6 +25,9 @@ export const HOST = [
 export const WRAPPER = join(root, 'bin', 'iree-compile-tuned');
 export const TUNED = join(root, 'bin', 'iree-tuned');
 
+/** Arguments of most builds. */
+export const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+
 export interface Result {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -132,6 +135,12 @@ export class Workplace {
   /** Runs `iree-tuned` in the folder. */
   tuned(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
     return this.run(TUNED, argv, options);
+  }
+
+  /** The same, with the output as text. */
+  async answered(argv: readonly string[], options: RunOptions = {}) {
+    const { code, stdout, stderr } = await this.tuned(argv, options);
+    return { code, stdout: stdout.toString(), stderr };
   }
 
   /** Runs the compiler in the folder, without the wrapper. */

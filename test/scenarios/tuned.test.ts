@@ -7,10 +7,7 @@ import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
 import { oddMatmul, Workplace, TUNED } from './support.ts';
 
-const say = async (place: Workplace, argv: readonly string[], env = {}) => {
-  const { code, stdout, stderr } = await place.tuned(argv, { env });
-  return { code, stdout: stdout.toString(), stderr };
-};
+const say = (place: Workplace, argv: readonly string[], env = {}) => place.answered(argv, { env });
 
 test('prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };

@@ -9,8 +9,8 @@ import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Lock } from '../../src/system/machine-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
-import { hasOpen, HOST, Workplace, WRAPPER } from './support.ts';
+import { recordedWorkplace, recordMisses } from './faults/support.ts';
+import { hasOpen, HOST, Workplace, WRAPPER, argv } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
 const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { giveAnswers } from '../support/answers.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
-import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
+import { expectStock, recordedWorkplace, workplace } from './faults/support.ts';
 import { casesOfTier } from '../support/needs.ts';
-import { decisionsOf, hasOpen, rowsOf, type Workplace, WRAPPER } from './support.ts';
+import { decisionsOf, hasOpen, rowsOf, type Workplace, WRAPPER, argv } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
 const PATIENT = { timeout: 50_000 };

@@ -8,8 +8,8 @@ import { WORSE } from '../../src/program/judge.ts';
 import type { Outcome } from '../../src/decision/decision.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
-import { argv, record, statistics } from './faults/support.ts';
-import { rowsOf, WITHOUT_RATES, Workplace, WRAPPER } from './support.ts';
+import { record, statistics } from './faults/support.ts';
+import { rowsOf, WITHOUT_RATES, Workplace, WRAPPER, argv } from './support.ts';
 
 /** Two matmuls, one after the other. The second has 48 columns. */
 const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);

@@ -8,7 +8,7 @@ import { isBefore, type Release } from '../../src/compiler/release.ts';
 import { compilerBelow } from '../support/scripts.ts';
 import { root } from '../support/real-tools.ts';
 import { recordMisses, workplace } from './faults/support.ts';
-import { decisionsOf, HOST, oddMatmul, runMatmul, Workplace } from './support.ts';
+import { decisionsOf, HOST, oddMatmul, runMatmul, Workplace, argv } from './support.ts';
 
 const other = process.env['IREE_TUNED_TEST_RELEASE'];
 
@@ -46,7 +46,7 @@ if (other !== undefined)
       const place = Workplace.simulated();
       place.write('in.mlir', oddMatmul);
       expect((await place.tuned(['tune', 'in.mlir'])).code).toBe(0);
-      const build = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+      const build = await place.explain(argv, {
         env: { ...env, IREE_TUNED_BUDGET: '0' },
       });
       expect(build.explanation.operations).toMatchObject([{ outcome: 'default' }]);
@@ -72,7 +72,7 @@ test(
     const place = Workplace.simulated();
     makeNewer(place);
     place.write('in.mlir', oddMatmul);
-    expect(await place.built([...HOST, 'in.mlir', '-o', 'out.vmfb'])).toMatchObject({
+    expect(await place.built(argv)).toMatchObject({
       compiler: { version: '99.1.0rc20991231', release: [99, 1, 0], key: '99.1.0rc20991231@9a9a9a9a9a' },
       route: 'spec',
       applied: true,
@@ -88,7 +88,7 @@ test(
     const place = Workplace.simulated();
     place.write('in.mlir', oddMatmul);
     const build = async (env: Record<string, string> = {}) =>
-      (await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).explanation;
+      (await place.explain(argv, { env })).explanation;
     const first = await build();
     expect(first).toMatchObject({ operations: [{ outcome: 'tuned' }] });
     const name = process.platform === 'darwin' ? 'libIREECompiler.dylib' : 'libIREECompiler.so';
@@ -114,7 +114,7 @@ test('a release that accepts no injection builds without tuning, with the reason
   const place = Workplace.simulated({}, { isRefusing: true });
   makeNewer(place, '*-spec*|*/inputs/*', "echo 'error: unknown attribute' >&2; exit 1");
   place.write('in.mlir', oddMatmul);
-  const explanation = await place.built([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+  const explanation = await place.built(argv);
   expect(explanation.route).toBe('none');
   expect(decisionsOf(explanation)).toEqual(['default: undecided']);
   expect(await place.isStock()).toBe(true);

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import type { ExplainedRecord } from '../../src/report/explain.ts';
 import type { ModuleNote } from '../../src/report/module-note.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { argv, recordedWorkplace } from './faults/support.ts';
-import { HOST, oddMatmul, Workplace } from './support.ts';
+import { recordedWorkplace } from './faults/support.ts';
+import { HOST, oddMatmul, Workplace, argv } from './support.ts';
 import { statistics } from './faults/support.ts';
 
 const AUTHOR = 'a kestrel';

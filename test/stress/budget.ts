@@ -4,7 +4,7 @@ import { seededRandom } from '../../src/search/strategy.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from '../support/scripts.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
-import { HOST, matmulModule, rowsOf, runMatmul, Workplace } from '../scenarios/support.ts';
+import { HOST, matmulModule, rowsOf, runMatmul, Workplace, argv } from '../scenarios/support.ts';
 
 const BUDGET_SECONDS = 15;
 const MOST = 1.2;
@@ -72,7 +72,7 @@ export async function builds(
     giveAnswers(place.path('cache'), faulty);
     const before = rowsOf(place, 'trial');
     const begun = performance.now();
-    const { code, stderr, explanation } = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+    const { code, stderr, explanation } = await place.explain(argv, {
       env: { IREE_TUNED_COMPILER: faulty },
     });
     const one: BuiltOnce = {

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DECISION } from '../../store/samples.ts';
 import { casesOfTier, isFull } from '../../support/needs.ts';
-import { HOST, matmulModule, type Workplace } from '../support.ts';
+import { HOST, matmulModule, type Workplace, argv } from '../support.ts';
 import {
-  argv,
   expectStockBuild,
   misbehavingCompiler,
   record,

@@ -15,8 +15,8 @@ import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { compiler, root } from '../../support/real-tools.ts';
-import { type Workplace, WRAPPER } from '../support.ts';
-import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
+import { type Workplace, WRAPPER, argv } from '../support.ts';
+import { expectStockBuild, recordedWorkplace, workplace } from './support.ts';
 import { casesOfTier, isFull } from '../../support/needs.ts';
 
 /** User id of `nobody` on Unix, because root may write everywhere. */

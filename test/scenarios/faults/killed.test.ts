@@ -7,8 +7,7 @@ import { commandLinesWith, leftovers } from '../../stress/leftovers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { casesOfTier, isFull } from '../../support/needs.ts';
 import { simulatedTools } from '../../support/simulated-tools.ts';
-import { oddMatmul, rowsOf, Workplace, WRAPPER } from '../support.ts';
-import { argv } from './support.ts';
+import { oddMatmul, rowsOf, Workplace, WRAPPER, argv } from '../support.ts';
 
 describe('a wrapper that is killed while it tunes', () => {
   // All caught signals have one handler.

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier, isFull } from '../../support/needs.ts';
 import { compiler } from '../../support/real-tools.ts';
-import { HOST, oddMatmul, WRAPPER } from '../support.ts';
-import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace } from './support.ts';
+import { HOST, oddMatmul, WRAPPER, argv } from '../support.ts';
+import { misbehavingCompiler, recordedWorkplace, recordMisses, workplace } from './support.ts';
 
 const toStdout = [...HOST, 'in.mlir'];
 

@@ -7,9 +7,7 @@ import type { Explanation } from '../../../src/report/explain.ts';
 import type { Statistics } from '../../../src/report/counts.ts';
 import { DECISION, EVIDENCE } from '../../store/samples.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
-import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
-
-export const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+import { HOST, oddMatmul, Workplace, type RunOptions, argv } from '../support.ts';
 
 /** A workplace with an input whose matmul has no record. */
 export function workplace(env: Record<string, string> = {}): Workplace {

@@ -3,9 +3,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../../support/needs.ts';
 import { compiler } from '../../support/real-tools.ts';
-import { HOST, withoutMatmul } from '../support.ts';
+import { HOST, withoutMatmul, argv } from '../support.ts';
 import {
-  argv,
   expectStock,
   expectStockBuild,
   misbehavingCompiler,
