@@ -49,3 +49,6 @@ export const dialects: readonly (readonly [string, string])[] = [
     ),
   ],
 ];
+
+/** The text in one of them. */
+export const dialect = (name: string): string => dialects.find(([one]) => one === name)![1];

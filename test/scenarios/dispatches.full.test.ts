@@ -6,19 +6,10 @@ import { DECISION } from '../store/samples.ts';
 import { windowSpace } from '../../src/backend/llvm-cpu/window-space.ts';
 import { ODD_TILES, SPACE, STRIDED_TILES } from '../support/backend.ts';
 import { recordMisses } from './faults/support.ts';
+import { STRIDED_PROGRAM } from './programs.ts';
 import { decisionsOf, HOST, Workplace } from './support.ts';
 import { operationWork } from '../support/operation-work.ts';
 
-/** Two pointwise convolutions of one intermediate result. The second convolution reads every other row and column. */
-const PROGRAM = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>, %w2: tensor<1x1x32x16xf32>) -> (tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>) {
-  %zero = stablehlo.constant dense<0.0> : tensor<1x8x8x32xf32>
-  %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x32xf32>) -> tensor<1x8x8x32xf32>
-  %r = stablehlo.maximum %h, %zero : tensor<1x8x8x32xf32>
-  %y = stablehlo.convolution(%r, %w1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32>
-  %z = stablehlo.convolution(%r, %w2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x16xf32>) -> tensor<1x8x8x16xf32>
-  return %y, %z : tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>
-}
-`;
 const SHAPES = ['1x8x8x16', '1x1x16x32', '1x1x32x48', '1x1x32x16'];
 
 describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
@@ -28,7 +19,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
 
   beforeEach(async () => {
     place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
-    place.write(file, PROGRAM);
+    place.write(file, STRIDED_PROGRAM);
     expect(await place.compile(argv)).toMatchObject({ code: 0 });
   });
 

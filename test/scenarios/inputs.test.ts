@@ -1,11 +1,9 @@
 // Inputs in every dialect of the compiler: the same matmul is tuned once, and its configuration lands in each.
 // In full after a change of src/input/survey.ts, src/plan/inspected.ts.
 import { describe, expect, test } from 'vitest';
-import { dialects } from './dialects.ts';
+import { dialect, dialects } from './dialects.ts';
 import { HOST, oddMatmul, Workplace } from './support.ts';
 import { problemsOf } from '../support/explain-schema.ts';
-
-const dialect = (name: string) => dialects.find(([one]) => one === name)![1];
 
 describe('an input', () => {
   // The verdict on the whole program does not depend on its dialect.

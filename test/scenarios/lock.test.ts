@@ -10,7 +10,7 @@ import { ODD_TILES, STRIDED_TILES } from '../support/backend.ts';
 import { misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
 import type { ProgramKey } from '../../src/decision/lock/lock.ts';
 import type { Replay } from '../../src/wrapper/replay.ts';
-import { GENERIC_PRODUCT, turned } from './programs.ts';
+import { GENERIC_PRODUCT, STRIDED_PROGRAM, turned } from './programs.ts';
 import { decisionsOf, HOST, matmulModule, oddMatmul, Workplace, argv } from './support.ts';
 
 const LOCK = 'iree-tuned.lock';
@@ -28,20 +28,12 @@ function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}):
   return place;
 }
 
-const STRIDED = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32> {
-  %zero = stablehlo.constant dense<0.0> : tensor<1x8x8x32xf32>
-  %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x32xf32>) -> tensor<1x8x8x32xf32>
-  %r = stablehlo.maximum %h, %zero : tensor<1x8x8x32xf32>
-  %y = stablehlo.convolution(%r, %w1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32>
-  return %y : tensor<1x4x4x48xf32>
-}
-`;
 const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
 
 describe('a build from the lock file alone gives the bytes of the locked build', { timeout: 600_000 }, () => {
   const builds: [string, string, string, (workload: string) => Configuration | null][] = [
     ['spec', oddMatmul, 'auto', () => TILE],
-    ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+    ['substitute', STRIDED_PROGRAM, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
     ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
     ['inline', oddMatmul, 'inline', () => TILE],
     ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],

@@ -75,16 +75,13 @@ test(
 test('iree-tuned tune --verify-program finds it, too', { tags: 'full' }, async () => {
   const place = await slowedPlace('simulated');
   place.write('slower', '.');
-  const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program', '--json']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const { operations, program } = JSON.parse(stdout.toString()) as {
+  const { operations, program } = await place.asked<{
     operations: ExplainedOperation[];
     program: ProgramVerdict;
-  };
+  }>(['tune', 'in.mlir', '--verify-program', '--json']);
   expect(program).toMatchObject({ leftOut: [LEFT_OUT], injected: false });
   expect(operations).toMatchObject([{ outcome: 'default', code: LEFT_OUT.code }]);
-  const explained = await place.tuned(['explain', 'in.mlir'], WITHOUT_RATES);
-  expect(explained.stdout.toString()).toContain(program.leftOut[0]!.reason);
+  expect(await place.said(['explain', 'in.mlir'], WITHOUT_RATES)).toContain(program.leftOut[0]!.reason);
 });
 
 test(

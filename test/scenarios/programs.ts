@@ -28,3 +28,36 @@ export const turned = (
   return %t : tensor<128x96xf32>
 }
 `;
+
+/** A function with a matmul of each size, on arguments of its own. */
+export function productsOf(sizes: readonly (readonly [m: number, n: number, k: number])[]): string {
+  const types = sizes.map(([m, n, k]) => ({
+    lhs: `tensor<${m}x${k}xf32>`,
+    rhs: `tensor<${k}x${n}xf32>`,
+    result: `tensor<${m}x${n}xf32>`,
+  }));
+  const parameters = types.map(({ lhs, rhs }, i) => `%a${i}: ${lhs}, %b${i}: ${rhs}`).join(', ');
+  const bodies = types.map(
+    ({ lhs, rhs, result }, i) => `  %e${i} = tensor.empty() : ${result}
+  %f${i} = linalg.fill ins(%zero : f32) outs(%e${i} : ${result}) -> ${result}
+  %r${i} = linalg.matmul ins(%a${i}, %b${i} : ${lhs}, ${rhs}) outs(%f${i} : ${result}) -> ${result}
+`,
+  );
+  const results = types.map(({ result }) => result).join(', ');
+  return `func.func @main(${parameters}) -> (${results}) {
+  %zero = arith.constant 0.0 : f32
+${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${results}
+}
+`;
+}
+
+/** Two pointwise convolutions of one intermediate result. The second convolution reads every other row and column. */
+export const STRIDED_PROGRAM = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>, %w2: tensor<1x1x32x16xf32>) -> (tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<1x8x8x32xf32>
+  %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x32xf32>) -> tensor<1x8x8x32xf32>
+  %r = stablehlo.maximum %h, %zero : tensor<1x8x8x32xf32>
+  %y = stablehlo.convolution(%r, %w1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32>
+  %z = stablehlo.convolution(%r, %w2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x16xf32>) -> tensor<1x8x8x16xf32>
+  return %y, %z : tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>
+}
+`;

@@ -7,6 +7,7 @@ import { casesOfTier, isWithout } from '../support/needs.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
 import { CANDIDATES, installScripts } from '../support/scripts.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
+import { productsOf } from './programs.ts';
 import { HOST, WITHOUT_RATES, Workplace, argv } from './support.ts';
 
 const SIZES = [
@@ -15,28 +16,6 @@ const SIZES = [
   [50, 96, 48],
   [33, 80, 64],
 ] as const;
-
-/** A function with a matmul of each size on its arguments. */
-function program(): string {
-  const types = SIZES.map(([m, n, k]) => ({
-    lhs: `tensor<${m}x${k}xf32>`,
-    rhs: `tensor<${k}x${n}xf32>`,
-    result: `tensor<${m}x${n}xf32>`,
-  }));
-  const parameters = types.map(({ lhs, rhs }, i) => `%a${i}: ${lhs}, %b${i}: ${rhs}`).join(', ');
-  const bodies = types.map(
-    ({ lhs, rhs, result }, i) => `  %e${i} = tensor.empty() : ${result}
-  %f${i} = linalg.fill ins(%zero : f32) outs(%e${i} : ${result}) -> ${result}
-  %r${i} = linalg.matmul ins(%a${i}, %b${i} : ${lhs}, ${rhs}) outs(%f${i} : ${result}) -> ${result}
-`,
-  );
-  const results = types.map(({ result }) => result).join(', ');
-  return `func.func @main(${parameters}) -> (${results}) {
-  %zero = arith.constant 0.0 : f32
-${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${results}
-}
-`;
-}
 
 /**
  * The real compiler for the first batch of rounds. It refuses later batches and all searches of one workload, so the refusals end the
@@ -76,7 +55,7 @@ test(
   { tags: 'full', timeout: 400_000 },
   async () => {
     const place = Workplace.real({ IREE_TUNED_BUDGET: '120' });
-    place.write('in.mlir', program());
+    place.write('in.mlir', productsOf(SIZES));
     const env = { IREE_TUNED_COMPILER: oneBatch(place, true) };
     const explanation = await place.built(argv, { env });
     expect(explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
@@ -99,7 +78,7 @@ describe.each(
     async () => {
       const place = Workplace.real(env);
       const tools = { env: flags === HOST ? { IREE_TUNED_COMPILER: oneBatch(place) } : {} };
-      place.write('in.mlir', program());
+      place.write('in.mlir', productsOf(SIZES));
       const first = await place.explain([...flags, 'in.mlir', '-o', 'out.vmfb'], tools);
       expect(first.explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
       expectTrials(place);

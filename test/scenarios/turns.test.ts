@@ -10,15 +10,11 @@ import type { Lock } from '../../src/system/machine-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { recordedWorkplace, recordMisses } from './faults/support.ts';
+import { dialect } from './dialects.ts';
 import { hasOpen, HOST, Workplace, WRAPPER, argv } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
-const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
-const stablehlo = `func.func @main(%a: ${lhs!}, %b: ${rhs!}) -> ${out!} {
-  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (${lhs!}, ${rhs!}) -> ${out!}
-  return %r : ${out!}
-}
-`;
+const stablehlo = dialect('stablehlo');
 
 let lock: Lock | null = null;
 afterEach(() => {

@@ -9,6 +9,7 @@ import type { Outcome } from '../../src/decision/decision.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
 import { record, statistics } from './faults/support.ts';
+import { productsOf } from './programs.ts';
 import { rowsOf, WITHOUT_RATES, Workplace, WRAPPER, argv } from './support.ts';
 
 /** Two matmuls, one after the other. The second has 48 columns. */
@@ -112,19 +113,7 @@ test('a program with correct results and no loss of speed is run once, and the m
 
 test('a program is compiled once for dispatch times and its verification', { tags: 'full' }, async () => {
   const columns = [48, 67, 71, 73, 79];
-  const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
-  const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
-  %zero = arith.constant 0.0 : f32
-${shapes
-  .map(
-    ([lhs, rhs, result], i) => `  %e${i} = tensor.empty() : ${result!}
-  %f${i} = linalg.fill ins(%zero : f32) outs(%e${i} : ${result!}) -> ${result!}
-  %c${i} = linalg.matmul ins(%a, %b${i} : ${lhs!}, ${rhs!}) outs(%f${i} : ${result!}) -> ${result!}`,
-  )
-  .join('\n')}
-  return ${shapes.map((_, i) => `%c${i}`).join(', ')} : ${shapes.map(([, , c]) => c!).join(', ')}
-}
-`;
+  const text = productsOf(columns.map((n) => [61, n, 31] as const));
   const place = simulatedPlace(text);
   place.write(
     'hook',
