@@ -7,7 +7,7 @@ import { configurationText } from '../src/backend/index.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
 import { preparedOnce } from '../src/store/sqlite/connect.ts';
 import * as sql from '../src/store/sqlite/statements.ts';
-import { insertSubject } from '../src/store/sqlite/write.ts';
+import { Rows } from '../src/store/sqlite/write.ts';
 import { seededRandom } from '../src/search/strategy.ts';
 import { table } from '../src/report/table.ts';
 import {
@@ -58,6 +58,7 @@ function fill(path: string, records: number, trials: number) {
   const db = new Database(path);
   db.pragma('synchronous = OFF');
   const statement = preparedOnce(db);
+  const rows = new Rows(statement);
   const inBatches = (what: string, count: number, insert: (n: number) => void) => {
     const begun = performance.now();
     for (let from = 0; from < count; from += BATCH) {
@@ -71,7 +72,7 @@ function fill(path: string, records: number, trials: number) {
   };
   const withRecords = inBatches('records', records, (n) => {
     const { digest, configuration } = claimOf(n);
-    const subject = insertSubject(statement, { ...subjectOf(n), ...FORMS, workloadForm: workloadOf(n) });
+    const subject = rows.insertSubject({ ...subjectOf(n), ...FORMS, workloadForm: workloadOf(n) });
     if (subject !== n + 1) throw new BenchError(`the database ${path} is not a new one`);
     statement(sql.PUT_CLAIM).run({
       ...{ ...EVIDENCE, families: JSON.stringify(EVIDENCE.families), complete: 1 },

@@ -10,7 +10,7 @@ import * as sql from './exchange-statements.ts';
 import { LINE_TYPES, lineOf, partLine, type PartRow } from './lines.ts';
 import { receiverOf, rereadKept } from './receive.ts';
 import { toClaim, toMark, toNote, toRevocation, toRun, toTrial, type ClaimRow } from './rows.ts';
-import { isSoundForm, revocationsIn, type Prepare } from './write.ts';
+import { isSoundForm, Rows, type Prepare } from './write.ts';
 
 /** Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`. */
 export function openExchange(path: string, options: OpenOptions = {}): Exchange {
@@ -126,7 +126,7 @@ function healthOf(statement: Prepare): Health {
   };
   const unsoundPart = (part: PartType) =>
     unsoundIn(`SELECT key, form FROM ${part}`, ({ key, form }: PartRow) => isSoundForm(part, key, form));
-  const revocations = revocationsIn(statement);
+  const revocations = new Rows(statement).revocations();
   let [claims, revokedClaims] = [0, 0];
   const recorded = new Set<number>();
   const claim = unsoundIn(sql.ROWS.claim, (row: ClaimRow) => {

@@ -12,18 +12,7 @@ import * as exchange from './exchange-statements.ts';
 import { lineOf, type TrialRow } from './lines.ts';
 import { toNote } from './rows.ts';
 import { PUT_NOTE } from './statements.ts';
-import {
-  deleteMiss,
-  insertKnownSubject,
-  insertRun,
-  insertTrial,
-  knownPart,
-  putClaim,
-  putMark,
-  receivePart,
-  revocationsIn,
-  type Prepare,
-} from './write.ts';
+import { Rows, type Prepare } from './write.ts';
 
 /** Result of one line: news, no news, kept for a later version, or the reason of a refusal. */
 export type Taken = 'added' | 'known' | 'kept' | { readonly refused: string };
@@ -39,8 +28,9 @@ interface KnownSubject {
  * @param laterKeys keys of one sender whose form needs a later version; new ones are added
  */
 export function receiverOf(statement: Prepare, laterKeys: Set<string>) {
+  const stored = new Rows(statement);
   const subjects = new Map<string, KnownSubject>();
-  let revocations = revocationsIn(statement);
+  let revocations = stored.revocations();
 
   function take(reading: Reading): Taken {
     switch (reading.outcome) {
@@ -94,12 +84,12 @@ export function receiverOf(statement: Prepare, laterKeys: Set<string>) {
       return { refused: `${line.type}: "configuration" does not fit the workload's dimensions` };
     switch (line.type) {
       case 'claim': {
-        const isNew = putClaim(statement, id, line, revocations);
-        if (isNew) deleteMiss(statement, id);
+        const isNew = stored.putClaim(id, line, revocations);
+        if (isNew) stored.deleteMiss(id);
         return takenAs(isNew);
       }
       case 'mark':
-        return takenAs(putMark(statement, id, line));
+        return takenAs(stored.putMark(id, line));
       case 'trial':
         return takenAs(takeTrial(id, line));
     }
@@ -107,7 +97,7 @@ export function receiverOf(statement: Prepare, laterKeys: Set<string>) {
 
   function takePart({ type, key, form }: PartLine): boolean {
     const text = JSON.stringify(type === 'workload' ? storedForm(form as Workload) : form);
-    return receivePart(statement, type, key, text);
+    return stored.receivePart(type, key, text);
   }
 
   /** Stores a trial once. A copy with more runs replaces it. */
@@ -119,8 +109,8 @@ export function receiverOf(statement: Prepare, laterKeys: Set<string>) {
       statement(exchange.DELETE_RUNS).run(row.number);
       statement(exchange.DELETE_TRIAL).run(row.number);
     }
-    const trial = insertTrial(statement, subject, line);
-    for (const run of line.runs) insertRun(statement, trial, run);
+    const trial = stored.insertTrial(subject, line);
+    for (const run of line.runs) stored.insertRun(trial, run);
     return true;
   }
 
@@ -148,8 +138,8 @@ export function receiverOf(statement: Prepare, laterKeys: Set<string>) {
   }
 
   function findSubject(key: RecordKey): KnownSubject | undefined {
-    const workload = knownPart(statement, 'workload', key.workload);
-    const id = workload && insertKnownSubject(statement, key);
+    const workload = stored.knownPart('workload', key.workload);
+    const id = workload && stored.insertKnownSubject(key);
     if (id === undefined) return undefined;
     const form = parseJson(workload!.form);
     return { id, rank: isWorkload(form) ? workloadRank(form) : undefined };

@@ -38,19 +38,8 @@ import {
 import { LONGEST_REASON, plainText, parseJson } from '../validate.ts';
 import { isWorkload } from '../../workload/workload.ts';
 import * as sql from './statements.ts';
-import {
-  deleteMiss,
-  describePart,
-  formText,
-  insertRun,
-  insertSubject,
-  insertTrial,
-  knownPart,
-  putClaim,
-  putMark,
-  revocationsIn,
-} from './write.ts';
-import type { KeptMark, Miss, Origin, Store, Subject, TuningRecord, Undecided } from '../store.ts';
+import { formText, Rows } from './write.ts';
+import type { KeptMark, Miss, Origin, Store, TuningRecord, Undecided } from '../store.ts';
 import { configurationText } from '../../backend/index.ts';
 import { shapeOf } from '../../workload/shape.ts';
 
@@ -67,22 +56,22 @@ export interface SqliteOptions extends OpenOptions {
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
   const { now = () => new Date() } = options;
   const { db, statement, guard, write } = openDatabase(path, options, sql.READS);
+  const stored = new Rows(statement);
   const read = <Row = object>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
   /** Rows without those of revoked origins. */
   const unrevoked = <Row extends Origin>(text: string, parameters: object): Row[] => {
     const rows = read<Row>(text, parameters);
-    const revocations = rows.length === 0 ? [] : guard(() => revocationsIn(statement));
+    const revocations = rows.length === 0 ? [] : guard(() => stored.revocations());
     return revocations.length === 0 ? rows : rows.filter((row) => !isRevoked(row, revocations));
   };
-  const subjectId = (subject: Subject) => insertSubject(statement, subject);
   let written: Origin | undefined;
   const origin = () => (written ??= options.origin ?? ownOrigin(options.author));
   const marksOf = (subject: number, configuration: string) =>
     statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as object[];
   /** Reason of the marks that forbid a claim's configuration, independent of their order; null for none. */
   const failureOf = ({ subject, configuration }: RecordRow): string | null => {
-    const revocations = revocationsIn(statement);
+    const revocations = stored.revocations();
     const marks = marksOf(subject, configuration).map(toMark);
     const live = marks.filter((mark) => mark !== undefined && !isRevoked(mark, revocations)) as KeptMark[];
     const counting = countingMarks(live, origin());
@@ -97,7 +86,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   });
   /** The record of a subject from its claims; empty for none. */
   const decide = (rows: readonly RecordRow[]): TuningRecord[] => {
-    const revocations = rows.some((row) => row.mayBeRevoked === 1) ? revocationsIn(statement) : [];
+    const revocations = rows.some((row) => row.mayBeRevoked === 1) ? stored.revocations() : [];
     const live = rows.filter((row) => !isRevoked(row, revocations));
     const decision = decisionAmong(live.map(candidateOf));
     return decision === null ? [] : [decision];
@@ -146,27 +135,27 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       };
       const digest = digestOf(claim);
       write(() => {
-        const id = subjectId(subject);
-        putClaim(statement, id, { ...claim, digest }, revocationsIn(statement));
-        deleteMiss(statement, id);
+        const id = stored.insertSubject(subject);
+        stored.putClaim(id, { ...claim, digest }, stored.revocations());
+        stored.deleteMiss(id);
       });
     },
     addMarks: (subject, marks) => {
       if (marks.length === 0) return;
       write(() => {
-        const id = subjectId(subject);
+        const id = stored.insertSubject(subject);
         for (const mark of marks) {
           const before = valid(marksOf(id, configurationText(mark.configuration)), toMark);
           const generation = nextGeneration(before, mark.kind);
           const reason = plainText(mark.reason, LONGEST_REASON);
-          putMark(statement, id, { ...mark, reason, generation, ...origin() });
+          stored.putMark(id, { ...mark, reason, generation, ...origin() });
         }
       });
     },
     marks: (key) => counting(valid(unrevoked(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
-    revocations: () => guard(() => revocationsIn(statement)),
+    revocations: () => guard(() => stored.revocations()),
     ownRevocation: () => {
-      const all = guard(() => revocationsIn(statement));
+      const all = guard(() => stored.revocations());
       return all.find((one) => isRevoked(origin(), [one])) ?? null;
     },
     addTrials: (subject, trials) => {
@@ -174,11 +163,11 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       const createdAt = now().toISOString();
       const { randomBytes } = process.getBuiltinModule('node:crypto');
       write(() => {
-        const id = subjectId(subject);
+        const id = stored.insertSubject(subject);
         for (const trial of trials) {
           const message = trial.message && plainText(trial.message, LONGEST_REASON);
           const kept = { ...trial, id: randomBytes(16).toString('hex'), message, createdAt, ...origin() };
-          insertTrial(statement, id, kept);
+          stored.insertTrial(id, kept);
         }
       });
     },
@@ -201,25 +190,30 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     addRuns: (subject, runs) => {
       if (runs.length === 0) return;
       write(() => {
-        const id = subjectId(subject);
+        const id = stored.insertSubject(subject);
         for (const run of runs) {
           const configuration = configurationText(run.configuration);
           const own = { subject: id, configuration, ...origin() };
           const trial = statement(sql.SELECT_OWN_TRIAL).pluck().get(own);
-          insertRun(statement, trial, run);
+          stored.insertRun(trial, run);
         }
       });
     },
     runs: (key) => valid(unrevoked(sql.SELECT_RUNS, keysOf(key)), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
-      write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));
+      write(() => statement(sql.NOTE_MISS).run(stored.insertSubject(subject), seenAt));
     },
     misses: () => read<Miss>(sql.SELECT_MISSES),
     noteUndecided: (subject, reason, budgetSeconds) => {
       const triedAt = now().toISOString();
       write(() => {
-        statement(sql.NOTE_UNDECIDED).run({ subject: subjectId(subject), reason, budgetSeconds, triedAt });
+        statement(sql.NOTE_UNDECIDED).run({
+          subject: stored.insertSubject(subject),
+          reason,
+          budgetSeconds,
+          triedAt,
+        });
       });
     },
     findUndecided: (workloads, { target, device, compiler }) =>
@@ -249,8 +243,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     devices: () => valid(read(sql.SELECT_DEVICES), toDevice),
     nameDevice: (name, { key, form }) => {
       write(() => {
-        if (knownPart(statement, 'device', key) === undefined)
-          describePart(statement, 'device', key, formText(form));
+        if (stored.knownPart('device', key) === undefined) stored.describePart('device', key, formText(form));
         statement(sql.DELETE_DEVICE_NAME).run({ name, key });
         statement(sql.INSERT_DEVICE_NAME).run({ name, key });
       });

@@ -14,23 +14,8 @@ import * as sql from './statements.ts';
 
 export type Prepare = (text: string) => Statement;
 
-/** Row id of the subject. Creates the subject and its parts. */
-export function insertSubject(statement: Prepare, subject: Subject): number {
-  for (const part of PARTS) describePart(statement, part, subject[part], formText(formOf(subject, part)));
-  return insertKnownSubject(statement, subject)!;
-}
-
-/** Row id of the subject. Creates the subject; undefined if a part is missing. */
-export function insertKnownSubject(statement: Prepare, subject: RecordKey): number | undefined {
-  const key = keysOf(subject);
-  statement(sql.INSERT_SUBJECT).run(key);
-  return (statement(sql.SELECT_SUBJECT_ID).get(key) as { id: number } | undefined)?.id;
-}
-
 /** JSON text of a form; `null` for undefined. */
-export function formText(form: unknown): string {
-  return JSON.stringify(form ?? null);
-}
+export const formText = (form: unknown): string => JSON.stringify(form ?? null);
 
 interface KnownPart {
   readonly form: string;
@@ -38,35 +23,106 @@ interface KnownPart {
   readonly own: string | null;
 }
 
-/** The stored descriptions of a key; undefined for an unknown key. */
-export const knownPart = (statement: Prepare, type: PartType, key: string) =>
-  statement(sql.selectPart(type)).get(key) as KnownPart | undefined;
+/** The rows of one database. Methods that change rows return whether they did, unless they return a row's number. */
+export class Rows {
+  readonly #statement: Prepare;
 
-/** Merges a received description. Returns whether it changed the database. */
-export function receivePart(statement: Prepare, type: PartType, key: string, form: string): boolean {
-  const known = knownPart(statement, type, key);
-  const joined = known === undefined ? form : joinedForm(type, key, known.form, form);
-  if (joined === known?.form) return false;
-  statement(sql.putPart(type)).run(key, joined);
-  if (type === 'workload') placeWorkload(statement, key, joined);
-  return true;
-}
+  constructor(statement: Prepare) {
+    this.#statement = statement;
+  }
 
-/** Adds a valid workload to the index of shapes. */
-function placeWorkload(statement: Prepare, key: string, form: string): void {
-  const workload = parseJson(form);
-  if (!isWorkload(workload)) return;
-  const { structure, place, sizes } = shapeOf(workload);
-  statement(sql.PLACE_WORKLOAD).run(structure, place, ...sizes, key);
-}
+  /** Row id of the subject. Creates the subject and its parts. */
+  insertSubject(subject: Subject): number {
+    for (const part of PARTS) this.describePart(part, subject[part], formText(formOf(subject, part)));
+    return this.insertKnownSubject(subject)!;
+  }
 
-/** Stores this machine's description. Returns whether it changed the database. */
-export function describePart(statement: Prepare, type: PartType, key: string, form: string): boolean {
-  const known = knownPart(statement, type, key);
-  const isJoined = receivePart(statement, type, key, form);
-  if (type === 'workload' || (known !== undefined && (known.own ?? known.form) === form)) return isJoined;
-  statement(sql.putOwnPart(type)).run(form, key);
-  return true;
+  /** Row id of the subject. Creates the subject; undefined if a part is missing. */
+  insertKnownSubject(subject: RecordKey): number | undefined {
+    const key = keysOf(subject);
+    this.#statement(sql.INSERT_SUBJECT).run(key);
+    return (this.#statement(sql.SELECT_SUBJECT_ID).get(key) as { id: number } | undefined)?.id;
+  }
+
+  /** The stored descriptions of a key; undefined for an unknown key. */
+  knownPart(type: PartType, key: string): KnownPart | undefined {
+    return this.#statement(sql.selectPart(type)).get(key) as KnownPart | undefined;
+  }
+
+  /** Merges a received description. */
+  receivePart(type: PartType, key: string, form: string): boolean {
+    const known = this.knownPart(type, key);
+    const joined = known === undefined ? form : joinedForm(type, key, known.form, form);
+    if (joined === known?.form) return false;
+    this.#statement(sql.putPart(type)).run(key, joined);
+    if (type === 'workload') this.#placeWorkload(key, joined);
+    return true;
+  }
+
+  /** Adds a valid workload to the index of shapes. */
+  #placeWorkload(key: string, form: string): void {
+    const workload = parseJson(form);
+    if (!isWorkload(workload)) return;
+    const { structure, place, sizes } = shapeOf(workload);
+    this.#statement(sql.PLACE_WORKLOAD).run(structure, place, ...sizes, key);
+  }
+
+  /** Stores this machine's description. */
+  describePart(type: PartType, key: string, form: string): boolean {
+    const known = this.knownPart(type, key);
+    const isJoined = this.receivePart(type, key, form);
+    if (type === 'workload' || (known !== undefined && (known.own ?? known.form) === form)) return isJoined;
+    this.#statement(sql.putOwnPart(type)).run(form, key);
+    return true;
+  }
+
+  /** Valid revocations. */
+  revocations(): Revocation[] {
+    const rows = this.#statement(sql.SELECT_REVOCATIONS).all() as Revocation[];
+    return rows.map(toRevocation).filter((one) => one !== undefined);
+  }
+
+  /** Merges a claim with the stored one for its configuration. An invalid row counts as missing. */
+  putClaim(
+    subject: number,
+    claim: Claim,
+    revocations: readonly Pick<Revocation, 'scope' | 'value'>[],
+  ): boolean {
+    const configuration = configurationText(claim.configuration);
+    const row = this.#statement(sql.SELECT_CLAIM).get(subject, configuration) as ClaimRow | undefined;
+    const before = row && toClaim(row);
+    const after = before === undefined ? claim : joinedUnder(before, claim, revocations);
+    if (before !== undefined && isSameClaim(before, after)) return false;
+    const { evidence } = after;
+    this.#statement(sql.PUT_CLAIM).run({
+      ...{ ...after, ...evidence, subject, configuration },
+      families: JSON.stringify(evidence.families),
+      complete: evidence.complete ? 1 : 0,
+    });
+    return true;
+  }
+
+  /** Removes the miss and the undecided state of a subject with a new claim. */
+  deleteMiss(subject: number): void {
+    for (const text of [sql.DELETE_MISS, sql.DELETE_UNDECIDED]) this.#statement(text).run(subject);
+  }
+
+  putMark(subject: number, mark: KeptMark): boolean {
+    const configuration = configurationText(mark.configuration);
+    return this.#statement(sql.PUT_MARK).run({ ...mark, subject, configuration }).changes > 0;
+  }
+
+  insertTrial(subject: number, trial: Omit<KeptTrial, 'runs'>): number | bigint {
+    const configuration = configurationText(trial.configuration);
+    return this.#statement(sql.INSERT_TRIAL).run({ ...trial, subject, configuration }).lastInsertRowid;
+  }
+
+  /** @param trial number of its row */
+  insertRun(trial: unknown, run: Omit<Run, 'configuration'>): void {
+    const defaultSeconds = run.defaultSeconds && JSON.stringify(run.defaultSeconds);
+    const seconds = JSON.stringify(run.seconds);
+    this.#statement(sql.INSERT_RUN).run({ ...run, trial, seconds, defaultSeconds });
+  }
 }
 
 /** Chooses one of two descriptions, the same in every database: a valid one wins, then the greater text. */
@@ -82,41 +138,6 @@ export function isSoundForm(type: PartType, key: string, text: string): boolean 
   return type === 'workload' ? isWorkload(form) && workloadKey(form) === key : form !== undefined;
 }
 
-/** Valid revocations. */
-export const revocationsIn = (statement: Prepare): Revocation[] =>
-  (statement(sql.SELECT_REVOCATIONS).all() as Revocation[])
-    .map(toRevocation)
-    .filter((one) => one !== undefined);
-
-/**
- * Merges a claim with the stored one for its configuration. An invalid row counts as missing.
- * @returns whether the database changed
- */
-export function putClaim(
-  statement: Prepare,
-  subject: number,
-  claim: Claim,
-  revocations: readonly Pick<Revocation, 'scope' | 'value'>[],
-): boolean {
-  const configuration = configurationText(claim.configuration);
-  const row = statement(sql.SELECT_CLAIM).get(subject, configuration) as ClaimRow | undefined;
-  const before = row && toClaim(row);
-  const after = before === undefined ? claim : joinedUnder(before, claim, revocations);
-  if (before !== undefined && isSameClaim(before, after)) return false;
-  const { evidence } = after;
-  statement(sql.PUT_CLAIM).run({
-    ...{ ...after, ...evidence, subject, configuration },
-    families: JSON.stringify(evidence.families),
-    complete: evidence.complete ? 1 : 0,
-  });
-  return true;
-}
-
-/** Removes the miss and the undecided state of a subject with a new claim. */
-export function deleteMiss(statement: Prepare, subject: number): void {
-  for (const text of [sql.DELETE_MISS, sql.DELETE_UNDECIDED]) statement(text).run(subject);
-}
-
 /** For two claims of one subject and configuration. */
 function isSameClaim(a: Claim, b: Claim): boolean {
   const [x, y] = [a.evidence, b.evidence];
@@ -127,25 +148,3 @@ function isSameClaim(a: Claim, b: Claim): boolean {
     x.families.join() === y.families.join()
   );
 }
-
-/** @returns whether the database changed */
-export function putMark(statement: Prepare, subject: number, mark: KeptMark): boolean {
-  const configuration = configurationText(mark.configuration);
-  return statement(sql.PUT_MARK).run({ ...mark, subject, configuration }).changes > 0;
-}
-
-/** Returns the number of the new row. */
-export const insertTrial = (
-  statement: Prepare,
-  subject: number,
-  trial: Omit<KeptTrial, 'runs'>,
-): number | bigint => {
-  const configuration = configurationText(trial.configuration);
-  return statement(sql.INSERT_TRIAL).run({ ...trial, subject, configuration }).lastInsertRowid;
-};
-
-/** @param trial number of its row */
-export const insertRun = (statement: Prepare, trial: unknown, run: Omit<Run, 'configuration'>) => {
-  const defaultSeconds = run.defaultSeconds && JSON.stringify(run.defaultSeconds);
-  statement(sql.INSERT_RUN).run({ ...run, trial, seconds: JSON.stringify(run.seconds), defaultSeconds });
-};

@@ -5,7 +5,7 @@ import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configurat
 import { seededRandom } from '../../../src/search/strategy.ts';
 import { siblingsOf } from '../../../src/store/like.ts';
 import { preparedOnce } from '../../../src/store/sqlite/connect.ts';
-import { insertSubject } from '../../../src/store/sqlite/write.ts';
+import { Rows } from '../../../src/store/sqlite/write.ts';
 import type { Store, Subject, Trial } from '../../../src/store/store.ts';
 import { workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
 import { matmul, workload } from '../../support/workloads.ts';
@@ -124,9 +124,9 @@ test('the place alone finds most of the nearest among thousands', () => {
   const path = temporaryPath();
   const store = open(path);
   const db = new Database(path);
-  const statement = preparedOnce(db);
+  const rows = new Rows(preparedOnce(db));
   db.transaction(() => {
-    for (const form of forms) insertSubject(statement, about(form));
+    for (const form of forms) rows.insertSubject(about(form));
   })();
   db.close();
   alter(
