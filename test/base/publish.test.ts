@@ -35,10 +35,8 @@ const linesOf = (folder: string) =>
       .map((line) => JSON.parse(line) as { type: string; outcome?: string; runs?: unknown[] });
   });
 const exported = (database: string): string => {
-  const exchange = openExchange(database, { readonly: true });
-  const text = [...exchange.lines({}, () => undefined)].join('\n');
-  exchange.close();
-  return `${text}\n`;
+  using exchange = openExchange(database, { readonly: true });
+  return `${[...exchange.lines({}, () => undefined)].join('\n')}\n`;
 };
 
 test('databases and exports merge in any order to the same content, which changes only with news', async () => {

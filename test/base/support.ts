@@ -17,9 +17,8 @@ import { DECISION, subjectOf } from '../store/samples.ts';
 /** A database that an action has filled. @returns its path */
 export function databaseWith(action: (store: Store) => void, origin = originOf('ada')): string {
   const path = join(temporaryDirectory(), 'tuning.db');
-  const store = openSqliteStore(path, { origin });
+  using store = openSqliteStore(path, { origin });
   action(store);
-  store.close();
   return path;
 }
 

@@ -14,7 +14,6 @@ import { openSession } from '../../src/runner/session.ts';
 import { sentFor } from '../../src/runner/remote-tool.ts';
 import { architecture, coresIn, cpuModel } from '../../src/system/processor.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
-import { eventually } from '../support/eventually.ts';
 import { isWithout } from '../support/needs.ts';
 import { sshServer, whyNoSsh } from '../support/ssh-server.ts';
 
@@ -174,7 +173,7 @@ describe.each(WAYS)('over $way', { tags: 'full' }, ({ way, address }) => {
     const other = runnerOf({ runner: address, runnerTools: tools }, temporaryDirectory())!;
     expect(await openSession(other, 0)).toBeNull();
     session!.release();
-    expect(await eventually(() => foldersThere().length === 0)).toBe(true);
+    await expect.poll(foldersThere, { timeout: 4000 }).toEqual([]);
     using next = await openSession(other, 5);
     expect(next).not.toBeNull();
   });
@@ -187,7 +186,7 @@ describe.each(WAYS)('over $way', { tags: 'full' }, ({ way, address }) => {
     expect(timedOut).toBe(true);
     const pid = Number(readFileSync(marker, 'utf8'));
     const isGone = () => spawnSync('kill', ['-0', String(pid)]).status !== 0;
-    expect(await eventually(isGone)).toBe(true);
+    await expect.poll(isGone, { timeout: 4000 }).toBe(true);
     rmSync(marker);
   });
 
@@ -207,7 +206,7 @@ setTimeout(() => undefined, 60_000);
     await new Promise((resolve) => build.stdout.once('data', resolve));
     expect(foldersThere()).toHaveLength(1);
     build.kill('SIGKILL');
-    expect(await eventually(() => foldersThere().length === 0)).toBe(true);
+    await expect.poll(foldersThere, { timeout: 4000 }).toEqual([]);
   });
 
   test.each([
@@ -319,6 +318,6 @@ setTimeout(() => undefined, 60_000);
     const session = await openSession(runner, 5);
     expect(foldersThere()).toHaveLength(1);
     session!.release();
-    expect(await eventually(() => foldersThere().length === 0)).toBe(true);
+    await expect.poll(foldersThere, { timeout: 4000 }).toEqual([]);
   });
 });

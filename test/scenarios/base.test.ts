@@ -4,7 +4,6 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { eventually } from '../support/eventually.ts';
 import { DEPTHWISE_PROGRAM } from './programs.ts';
 import { HOST, oddMatmul, Workplace, argv } from './support.ts';
 
@@ -109,7 +108,7 @@ test('records go to the inbox, and from there to others', SLOW, async () => {
   await writer.built(argv);
   const inbox = join(folder, 'inbox');
   const hasFile = () => existsSync(inbox) && readdirSync(inbox).some((name) => name.endsWith('.gz'));
-  expect(await eventually(hasFile, 10)).toBe(true);
+  await expect.poll(hasFile, { timeout: 10_000 }).toBe(true);
   // Hostile files stop nobody.
   writeFileSync(join(inbox, 'a.jsonl.gz'), Buffer.from([0x1f, 0x8b, 1, 2, 3]));
   writeFileSync(join(inbox, 'b.jsonl.gz'), '{"type": "revocation"}\nno line\n');
@@ -136,7 +135,7 @@ test(
     reader.write('in.mlir', oddMatmul);
     expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'default' }] });
     await writer.built(argv);
-    expect(await eventually(() => existsSync(join(folder, 'head.json')), 10)).toBe(true);
+    await expect.poll(() => existsSync(join(folder, 'head.json')), { timeout: 10_000 }).toBe(true);
     expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'hit' }] });
   },
 );

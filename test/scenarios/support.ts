@@ -216,12 +216,8 @@ export class Workplace {
 
   /** Works with the database as the program does. */
   inStore<T>(action: (store: Store) => T): T {
-    const store = openSqliteStore(this.database);
-    try {
-      return action(store);
-    } finally {
-      store.close();
-    }
+    using store = openSqliteStore(this.database);
+    return action(store);
   }
 
   /** Works with the database as another program does. */

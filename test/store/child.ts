@@ -26,16 +26,14 @@ function dropPrivileges(): void {
 switch (deed) {
   case 'create': {
     await startingSignal();
-    const store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
+    using store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
     store.putRecord(subjectOf(Number(parameter)), DECISION);
-    store.close();
     break;
   }
   case 'count': {
     await startingSignal();
-    const store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
+    using store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
     for (let i = 0; i < Number(parameter); i++) store.noteMiss(subjectOf(1));
-    store.close();
     break;
   }
   case 'put-forever': {

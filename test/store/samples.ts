@@ -1,7 +1,8 @@
 // Sample values for tests and their child processes.
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Evidence, Run, Subject, Mark, Trial } from '../../src/store/store.ts';
-import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
+import { workloadKey } from '../../src/workload/workload.ts';
+import { matmul } from '../support/workloads.ts';
 
 export const TILE: TileConfiguration = {
   version: 1,
@@ -63,18 +64,7 @@ export const RUN: Run = {
 
 /** A matmul of m x 512 x 512 on one target, device and compiler, with replacements. */
 export function subjectOf(m: number, change: Partial<Subject> = {}): Subject {
-  const workloadForm: OperationWork = {
-    kind: 'contraction',
-    dimensions: [
-      { kind: 'm', size: m },
-      { kind: 'n', size: 512 },
-      { kind: 'k', size: 512 },
-    ],
-    lhs: { elementType: 'f32', dimensions: [0, 2] },
-    rhs: { elementType: 'f32', dimensions: [2, 1] },
-    accumulator: { elementType: 'f32', dimensions: [0, 1] },
-    constantRhs: false,
-  };
+  const workloadForm = matmul(m, 512, 512);
   return {
     workload: workloadKey(workloadForm),
     target: 'llvm-cpu x86_64',

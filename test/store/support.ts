@@ -52,9 +52,8 @@ export function openExchange(path = temporaryPath(), options?: OpenOptions): Exc
 
 /** Path of a closed database with one record. */
 export function recorded(path = temporaryPath()): string {
-  const store = openSqliteStore(path);
+  using store = openSqliteStore(path);
   store.putRecord(SUBJECT, DECISION);
-  store.close();
   return path;
 }
 

@@ -7,6 +7,7 @@ import { userName } from '../../../src/store/author.ts';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import { packageVersion } from '../../../src/system/package-root.ts';
 import type { Run, Trial, Store, Subject } from '../../../src/store/store.ts';
+import { keysOf } from '../../../src/store/subject.ts';
 import { FIND_RECORDS } from '../../../src/store/sqlite/statements.ts';
 import {
   DECISION,
@@ -22,12 +23,7 @@ import {
   temporaryPath,
 } from '../support.ts';
 
-const KEY = {
-  workload: SUBJECT.workload,
-  target: SUBJECT.target,
-  device: SUBJECT.device,
-  compiler: SUBJECT.compiler,
-};
+const KEY = keysOf(SUBJECT);
 
 const TRIALS: readonly Trial[] = [
   { configuration: TILE, outcome: 'measured', seconds: 0.001, ratio: 1.8, message: null, strategy: 'random' },
