@@ -7,7 +7,7 @@ import { readSettings } from '../../src/settings/index.ts';
 import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, underEachShell, wrapper } from './launcher.ts';
+import { said, shimFor, underEachShell, userSettings, wrapper } from './launcher.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
 
 underEachShell((run, tools) => {
@@ -108,7 +108,7 @@ underEachShell((run, tools) => {
       for (const name of ['link', 'copy', 'shim']) mkdirSync(join(us, name));
       symlinkSync(wrapper(directory), join(us, 'link/iree-compile'));
       copyFileSync(wrapper(directory), join(us, 'copy/iree-compile'));
-      program(join(us, 'shim/iree-compile'), `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`);
+      shimFor(directory, join(us, 'shim/iree-compile'));
       const all = `${us}/link:${us}/copy:${us}/shim`;
       expect(compile(['m'], { PATH: `${all}:${path}`, IREE_TOOL_PATH: all }).stdout).toBe('first m\n');
     });
@@ -145,11 +145,7 @@ underEachShell((run, tools) => {
     describe('with a settings file', () => {
       const compiler = `${at}/setting/iree-compile`;
       /** An environment with a text in the user's file, and without programs in PATH. */
-      const config = (text: string) => {
-        const XDG_CONFIG_HOME = temporaryDirectory();
-        write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
-        return { PATH: `${at}/first`, HOME: at, XDG_CONFIG_HOME };
-      };
+      const config = (text: string) => ({ PATH: `${at}/first`, HOME: at, ...userSettings(text) });
       const setting = { status: 3, stdout: 'setting m\n', stderr: 'note\n' };
       const first = { ...setting, stdout: 'first m\n' };
 
@@ -257,9 +253,7 @@ underEachShell((run, tools) => {
     });
     it("pip's script does not call the wrapper again", () => {
       const venv = temporaryDirectory();
-      const shims = dirname(
-        program(join(venv, 'shims/iree-compile'), `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`),
-      );
+      const shims = dirname(shimFor(directory, join(venv, 'shims/iree-compile')));
       // Like IREE's own script, it prefers IREE_TOOL_PATH.
       const python = program(
         join(venv, 'bin/python3'),

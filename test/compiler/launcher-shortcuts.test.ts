@@ -4,7 +4,7 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, underEachShell, wrapper } from './launcher.ts';
+import { said, underEachShell, userSettings, wrapper } from './launcher.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
 
 underEachShell((run, tools) => {
@@ -47,11 +47,6 @@ underEachShell((run, tools) => {
     });
     describe('with a settings file', () => {
       const disabled = { ...env, IREE_TUNED_DISABLE: '1' };
-      const config = (text: string) => {
-        const XDG_CONFIG_HOME = temporaryDirectory();
-        write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
-        return { XDG_CONFIG_HOME };
-      };
       const named = { IREE_TUNED_COMPILER: join(real, 'iree-compile') };
       const tuned = 'iree-compile-tuned';
       test.each<[string, string, string, Record<string, string>, string]>([
@@ -62,7 +57,7 @@ underEachShell((run, tools) => {
         ['another setting', '{"budget": 5}', 'm', disabled, 'original'],
         ['a variable that wins', '{"compiler": "/cc"}', 'm', { ...disabled, ...named }, 'original'],
       ])('%s decides who runs (%s %s)', (_, text, argument, more, name) => {
-        const given = { ...more, ...config(text) };
+        const given = { ...more, ...userSettings(text) };
         expect(run(wrapper(ready), [argument], given)).toEqual(said(`${name} ${argument}\n`));
       });
     });

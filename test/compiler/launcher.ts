@@ -3,8 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';
+import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
+import { program, write } from './support.ts';
 
 /** A `PATH` with the launchers' tools only: no Node, no compiler. */
 function linkedTools(): string {
@@ -36,6 +38,18 @@ export const start: Runner = (file, argv, env, cwd, input) => {
 };
 
 export const wrapper = (directory: string) => join(directory, 'bin/iree-compile-tuned');
+
+/** Writes a shim that starts the wrapper. @returns its path */
+export const shimFor = (package_: string, path: string) =>
+  program(path, `# ${launcherMarker}\nexec "${wrapper(package_)}" "$@"`);
+
+/** Environment with a text as the user's file of settings. */
+export function userSettings(text: string): { readonly XDG_CONFIG_HOME: string } {
+  const XDG_CONFIG_HOME = temporaryDirectory();
+  write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
+  return { XDG_CONFIG_HOME };
+}
+
 export const said = (stdout: string): Run => ({ status: 0, stdout, stderr: '' });
 
 /**

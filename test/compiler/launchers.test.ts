@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, start, underEachShell, wrapper } from './launcher.ts';
+import { said, shimFor, start, underEachShell, wrapper } from './launcher.ts';
 import { fakePackage, program, realCompiler, root, write } from './support.ts';
 
 test.each(['iree-compile-tuned', 'iree-tuned'])('%s has the marker in its first 512 bytes', (name) => {
@@ -191,10 +191,7 @@ describe.skipIf(realCompiler === null)('with the real compiler', { tags: ['compi
 
   it("pip's script and the launcher in IREE_TOOL_PATH do not call each other endlessly", () => {
     const shims = temporaryDirectory();
-    const shim = program(
-      join(shims, 'iree-compile'),
-      `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`,
-    );
+    const shim = shimFor(directory, join(shims, 'iree-compile'));
     const env = { PATH: path, IREE_TOOL_PATH: shims, IREE_TUNED_COMPILER: script };
     // pip's script runs the shim, the shim the launcher, and the launcher the executable.
     for (const first of [script, shim]) {

@@ -68,13 +68,8 @@ describe('a build for another device', () => {
       expect(await built(place, { ...env, IREE_TUNED_ON_MISS: 'record' })).toMatchObject({
         outcome: 'default',
       });
-      const missed = place.inDatabase((database) =>
-        database
-          .prepare(
-            'SELECT d.key FROM miss JOIN subject AS s ON s.id = miss.subject JOIN device AS d ON d.id = s.device',
-          )
-          .pluck()
-          .all(),
+      const missed = place.columnOf(
+        'SELECT d.key FROM miss JOIN subject AS s ON s.id = miss.subject JOIN device AS d ON d.id = s.device',
       );
       expect(missed).toEqual([KEY]);
       expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);

@@ -44,7 +44,7 @@ exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
 /** Expects trials of each workload in the program. */
 function expectTrials(place: Workplace): void {
   const trials = "SELECT count(*) FROM trial WHERE strategy = 'program' GROUP BY subject";
-  const tried = place.inDatabase((database) => database.prepare(trials).pluck().all() as number[]);
+  const tried = place.columnOf<number>(trials);
   expect(tried).toHaveLength(SIZES.length);
   for (const count of tried) expect(count).toBeGreaterThan(0);
 }

@@ -230,6 +230,11 @@ export class Workplace {
     }
   }
 
+  /** First column of all rows of a query. */
+  columnOf<T>(query: string): T[] {
+    return this.inDatabase((database) => database.prepare<[], T>(query).pluck().all());
+  }
+
   /**
    * A compiler that is a shell script.
    * @param isKnown whether the cache has the real compiler's answers to our questions for it

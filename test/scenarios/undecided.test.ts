@@ -135,11 +135,7 @@ exit 1`,
     });
   // The survey is cached by now: both builds begin with the wait for the measuring lock.
   await place.compile(argv, { env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_BUDGET: '1' } });
-  const attempts = () =>
-    place.inDatabase(
-      (database) =>
-        (database.prepare('SELECT attempts FROM undecided').pluck().get() as number | undefined) ?? 0,
-    );
+  const attempts = () => place.columnOf<number>('SELECT attempts FROM undecided')[0] ?? 0;
   // Zero if the machine left the first build no time.
   const before = attempts();
   place.write('tried', '');

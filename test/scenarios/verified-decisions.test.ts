@@ -70,15 +70,9 @@ const outcomes = ({ operations }: Explanation): Record<string, Outcome> =>
 
 /** Workload and kind of every mark. */
 function marksOf(place: Workplace): string[] {
-  const marks = place.inDatabase(
-    (database) =>
-      database
-        .prepare(
-          `SELECT workload.key || ': ' || mark.kind FROM mark
-           JOIN subject ON subject.id = mark.subject JOIN workload ON workload.id = subject.workload`,
-        )
-        .pluck()
-        .all() as string[],
+  const marks = place.columnOf<string>(
+    `SELECT workload.key || ': ' || mark.kind FROM mark
+     JOIN subject ON subject.id = mark.subject JOIN workload ON workload.id = subject.workload`,
   );
   return marks.map((mark) => mark.replace(/.* n=(\d+) .*: /, '$1 '));
 }
