@@ -30,6 +30,5 @@ export function argvForBackend(
   ];
 }
 
-/** The command for one backend alone. */
 export const commandForBackend = (command: Command, backend: string, place: CommandPlace): Promise<Command> =>
   readCommand(argvForBackend(command, backend), command.compiler, place);

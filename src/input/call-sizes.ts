@@ -10,7 +10,6 @@ import { combinations } from '../workload/sizes.ts';
 import { placeOf, type DynamicDimensions, type DynamicSize } from './dynamic-dimensions.ts';
 import { evaluated } from './extent.ts';
 
-/** The sizes of one call. */
 export interface CallSizes {
   /** Such as `4x128` with the batch first, or `batch=4 seq=128`. */
   readonly text: string;

@@ -116,13 +116,11 @@ function symbolsIn(text: Uint8Array, start: number, end: number): Symbols {
   return { ranges, bound };
 }
 
-/** Most lines that are read. */
 const MOST_LINES = 10_000;
 
 /** Longest line that is read, in bytes. */
 const LONGEST_LINE = 4096;
 
-/** The lines that contain a word. */
 function linesWith(text: Buffer, word: string): string[] {
   const lines: string[] = [];
   for (let at = text.indexOf(word); at >= 0 && lines.length < MOST_LINES; at = text.indexOf(word, at + 1)) {

@@ -11,7 +11,6 @@ export interface RuntimeType {
   readonly elementType: string;
 }
 
-/** The type of a result. */
 export interface ResultType {
   /** In the spelling of `decodeElements` if it knows the type. */
   readonly elementType: string;

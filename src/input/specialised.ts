@@ -91,7 +91,6 @@ const withSized = (attributes: string): string =>
 
 const NEVER_INLINED = 'inlining_policy = #util.inline.never';
 
-/** The symbol of a part of a function. */
 const partOf = (symbol: string, part: string): string =>
   symbol.endsWith('"') ? `${symbol.slice(0, -1)}$${part}"` : `${symbol}$${part}`;
 

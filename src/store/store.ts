@@ -229,7 +229,6 @@ export interface Store extends Disposable {
   addMarks(subject: Subject, marks: readonly Mark[]): void;
   /** Marks that count: see `countingMarks`. */
   marks(key: RecordKey): Mark[];
-  /** All revocations. */
   revocations(): Pick<Revocation, 'scope' | 'value' | 'reason'>[];
   /** A revocation that covers everything this process would write, so tuning is useless; null for none. */
   ownRevocation(): Pick<Revocation, 'scope' | 'value' | 'reason'> | null;
@@ -251,7 +250,6 @@ export interface Store extends Disposable {
   misses(): Miss[];
   /** Notes an attempt without a decision, and its budget in seconds. */
   noteUndecided(subject: Subject, reason: string, budgetSeconds: number): void;
-  /** The undecided ones of these workloads. */
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Whether there is a note of these kinds about any program. */
   hasProgramNotes(kinds: readonly ProgramNoteKind[]): boolean;

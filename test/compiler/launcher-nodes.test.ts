@@ -116,7 +116,6 @@ underEachShell((run, tools, shell) => {
       'that misses a library': ['#!/bin/sh\necho missing >&2; exit 127\n', 0o755],
       'that crashes': ['#!/bin/sh\nkill -SEGV $$\n', 0o755],
     };
-    /** A package with the given Node. */
     const withNode = (content: string | Buffer, mode = 0o755) => {
       const directory = fakePackage({ built: true, node: false });
       const node = write(join(directory, 'node_modules/node/bin/node'), '', mode);

@@ -103,7 +103,6 @@ const MATMUL: DispatchText = {
 const imported = (name: string, type: string) =>
   `%${name} = hal.tensor.import %arg0 "input0" : !hal.buffer_view -> tensor<${type}>`;
 const callOf = ({ name, types }: DispatchText, ...operands: string[]): Call => ({ name, operands, types });
-/** The roots of the tunable dispatches. */
 const dispatchesOf = (flow: Uint8Array) => [...rootsIn(readFlow(flow)).values()];
 const one = (text: DispatchText) => dispatchesOf(program([executable(text)], [callOf(text, '%a', '%b')]));
 

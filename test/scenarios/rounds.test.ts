@@ -41,7 +41,6 @@ exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
   return compile;
 }
 
-/** Expects trials of each workload in the program. */
 function expectTrials(place: Workplace): void {
   const trials = "SELECT count(*) FROM trial WHERE strategy = 'program' GROUP BY subject";
   const tried = place.columnOf<number>(trials);

@@ -305,7 +305,6 @@ export class Workplace {
   }
 }
 
-/** Outcome and code of each operation. */
 export const decisionsOf = ({ operations }: Pick<Explanation, 'operations'>): string[] =>
   operations.map(({ outcome, code }) => `${outcome}: ${code}`);
 

@@ -27,7 +27,6 @@ export const tiles = (
   ...{ version: 1, kind: 'tile', distribution, vectorCommonParallel, vectorReduction, peeling },
 });
 
-/** Tiles for a small matmul. */
 export const MATMUL_TILES = tiles([8, 16, 0], [4, 16, 0], [0, 0, 1]);
 
 /** Tiles for matmuls. They differ from every default. */

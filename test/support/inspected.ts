@@ -32,7 +32,6 @@ export function commandOf(...argv: string[]): Command {
 export const matmulText = (m: number | '?', n: number, k: number): string =>
   `%r = linalg.matmul ins(%x, %y : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%z : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>\n`;
 
-/** Workload key of that matmul. */
 export const keyOfMatmul = (m: number, n: number, k: number): string => workloadKey(matmul(m, n, k));
 
 /** An input of linalg text. */

@@ -32,7 +32,6 @@ function machine() {
       .map((line) => (now += line === 'begin' ? 1 : -1));
     return { compiles: counts.length / 2, atOnce: Math.max(...counts) };
   };
-  /** Takes all slots. */
   const takeAll = () => Promise.all(Array.from({ length: SLOTS }, () => trySlot(env)));
   return { folder, env, compile, most, takeAll };
 }

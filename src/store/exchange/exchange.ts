@@ -4,7 +4,6 @@ import type { PartType } from '../fields.ts';
 import type { Line, RevocationLine } from './lines.ts';
 import type { Reading } from './read.ts';
 
-/** Counts of received lines. */
 export interface Received {
   /** Lines with news, by type. */
   readonly added: Readonly<Partial<Record<Line['type'], number>>>;

@@ -123,7 +123,6 @@ const startsWith = (file: string, header: string): boolean =>
   statSync(file, { throwIfNoEntry: false })?.isFile() === true &&
   readHead(file, header.length) === header;
 
-/** Writes lines to a file. */
 export function writeLines(lines: Iterable<string>, path: string): void {
   const descriptor = openSync(path, 'w');
   try {

@@ -55,7 +55,6 @@ const lineOf = (
 
 const { configuration, createdAt, createdBy, machine, tool, digest } = SHAPES.claim.checks;
 
-/** Shape of each type. */
 export const LINES: Readonly<Record<Line['type'], Shape>> = {
   workload: lineOf('workload', { key: isKey, form: isForm }, (line: PartLine) =>
     isWorkload(line.form) && workloadKey(line.form) === line.key

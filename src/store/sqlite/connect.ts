@@ -45,7 +45,6 @@ export interface OpenOptions {
   readonly onMigrated?: (message: string) => void;
 }
 
-/** An open database. */
 export interface OpenDatabase {
   readonly db: Connection;
   /** Prepares each statement at its first use, because a build needs only two or three. */

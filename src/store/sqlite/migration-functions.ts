@@ -5,7 +5,6 @@ import { shapeOf, type Shape } from '../../workload/shape.ts';
 import { isWorkload } from '../../workload/workload.ts';
 import { plainText, parseJson } from '../validate.ts';
 
-/** Adds the functions to a connection. */
 export function addMigrationFunctions(db: Database): void {
   const pure = { deterministic: true };
   db.function('plain', pure, (text: unknown, longest: unknown) =>

@@ -92,7 +92,6 @@ export const ALL_RECORDS = `
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
   ORDER BY r.subject DESC`;
 
-/** All claims. */
 export const CLAIMS = `
   SELECT r.subject, ${KEYS}, w.form AS workloadForm, ${columns(FIELDS.claim)}
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id`;
