@@ -15,7 +15,7 @@ export interface Runner {
   /** The setting. */
   readonly text: string;
   readonly address: Address;
-  /** Folder there with the tools of the runtime, or a wheel here that has them (`wheel.ts`); null if the shell there finds them. */
+  /** Folder there with the tools of the runtime, or a wheel here that has them; null if the shell there finds them. */
   readonly tools: string | null;
   /** Processors there that run programs, such as `4-7`; null for all. */
   readonly cpus: string | null;

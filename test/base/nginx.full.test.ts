@@ -2,7 +2,6 @@
 // In full after a change of src/base, docs/team.md.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,6 +10,7 @@ import { entryOf } from '../../src/system/package-root.ts';
 import { lastCheck, folderOf } from '../../src/base/installed.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
+import { answers } from '../support/ssh-server.ts';
 import { DECISION, subjectOf } from '../store/samples.ts';
 import type { Job } from '../../src/base/job.ts';
 import { baseOf, databaseOf, databaseWith, PLACE } from './support.ts';
@@ -42,17 +42,7 @@ ${server}}`,
   onTestFinished(() => {
     child.kill('SIGTERM');
   });
-  const answers = () =>
-    new Promise<boolean>((resolve) => {
-      const socket = connect(PORT, '127.0.0.1', () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.on('error', () => {
-        resolve(false);
-      });
-    });
-  for (let i = 0; i < 250 && !(await answers()); i++) await sleep(20);
+  for (let i = 0; i < 250 && !(await answers(PORT)); i++) await sleep(20);
   return at('server.crt');
 }
 

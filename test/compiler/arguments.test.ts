@@ -2,7 +2,8 @@ import { describe, expect, it, test } from 'vitest';
 import { flagIsOn, hasFlag, lastValue, readArguments } from '../../src/compiler/arguments.ts';
 import { loadOptionTable, tableOf } from '../../src/compiler/options.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { compile, matmul, realCompiler, write } from './support.ts';
+import { compile, matmul, realCompiler } from './support.ts';
+import { write } from '../support/scripts.ts';
 import { join } from 'node:path';
 
 const table = tableOf(

@@ -5,7 +5,8 @@ import { describe, expect, it, test } from 'vitest';
 import { describeCompiler, parseVersion, versionKey } from '../../src/compiler/describe.ts';
 import { compilerIdentity } from '../../src/compiler/identity.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { program, realCompiler, write } from './support.ts';
+import { realCompiler } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 const PUBLISHED = { digest: '0123456789', isPublished: true };
 

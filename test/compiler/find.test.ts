@@ -6,7 +6,8 @@ import { CompilerNotFoundError, findCompiler, findRuntimeTool } from '../../src/
 import { interpreterOf, isPipScript } from '../../src/compiler/pip.ts';
 import { launcherMarker, RecursionError } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
+import { fakeVenv, pipScript, realCompiler, root } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 /** A folder for each place of a compiler, each with a compiler that prints its place. */
 function places() {

@@ -1,15 +1,15 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importOnnx, isOnnx } from '../../src/compiler/import-onnx.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { program } from '../support/scripts.ts';
 
 /** An installation with an importer that runs `deed`; null for no importer. */
 function installed(deed: string | null) {
   const folder = temporaryDirectory();
   const [bin, cacheDirectory] = ['bin', 'cache'].map((name) => join(folder, name));
-  mkdirSync(bin!);
-  if (deed !== null) writeFileSync(join(bin!, 'iree-import-onnx'), `#!/bin/sh\n${deed}\n`, { mode: 0o755 });
+  if (deed !== null) program(join(bin!, 'iree-import-onnx'), deed);
   const place = { env: { PATH: '/usr/bin:/bin' }, root: folder, cacheDirectory: cacheDirectory! };
   return importOnnx(
     'models/Net.onnx',

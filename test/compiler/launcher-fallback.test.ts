@@ -8,7 +8,8 @@ import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { said, shimFor, underEachShell, userSettings, wrapper } from './launcher.ts';
-import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
+import { fakePackage, fakeVenv, pipScript } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 underEachShell((run, tools) => {
   const ready = fakePackage({ built: true, node: true });

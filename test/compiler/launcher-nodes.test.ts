@@ -19,7 +19,8 @@ import { describe, expect, it, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { said, start, underEachShell, wrapper } from './launcher.ts';
-import { fakePackage, program, write } from './support.ts';
+import { fakePackage } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 underEachShell((run, tools, shell) => {
   const ready = fakePackage({ built: true, node: true });

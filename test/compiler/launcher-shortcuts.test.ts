@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { said, underEachShell, userSettings, wrapper } from './launcher.ts';
-import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
+import { fakePackage, fakeVenv, pipScript } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 underEachShell((run, tools) => {
   const ready = fakePackage({ built: true, node: true });

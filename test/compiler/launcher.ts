@@ -6,7 +6,7 @@ import { describe } from 'vitest';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
-import { program, write } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 /** A `PATH` with the launchers' tools only: no Node, no compiler. */
 function linkedTools(): string {

@@ -6,7 +6,8 @@ import { describe, expect, it, test } from 'vitest';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { said, shimFor, start, underEachShell, wrapper } from './launcher.ts';
-import { fakePackage, program, realCompiler, root, write } from './support.ts';
+import { fakePackage, realCompiler, root } from './support.ts';
+import { program, write } from '../support/scripts.ts';
 
 test.each(['iree-compile-tuned', 'iree-tuned'])('%s has the marker in its first 512 bytes', (name) => {
   expect(

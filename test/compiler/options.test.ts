@@ -11,7 +11,8 @@ import {
 } from '../../src/compiler/options.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
-import { compile, program, realCompiler } from './support.ts';
+import { compile, realCompiler } from './support.ts';
+import { program } from '../support/scripts.ts';
 
 const help = `OVERVIEW: a compiler
 

@@ -5,7 +5,8 @@ import { describe, expect, it, test } from 'vitest';
 import { expandResponseFiles, splitArguments } from '../../src/compiler/response.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { quoteArgument } from '../support/quote-argument.ts';
-import { compile, realCompiler, write } from './support.ts';
+import { compile, realCompiler } from './support.ts';
+import { write } from '../support/scripts.ts';
 
 /** Texts and their flags, which the real compiler confirms below. */
 const texts: [text: string, tokens: string[]][] = [

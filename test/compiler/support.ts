@@ -1,24 +1,13 @@
 // Shared by the tests of this folder: temporary folders, fake programs, and the real compiler if installed.
 import { temporaryDirectory } from '../support/folders.ts';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { findCompiler, type FoundCompiler } from '../../src/compiler/find.ts';
+import { program, write } from '../support/scripts.ts';
 
 /** Root folder of the package. */
 export const root = join(import.meta.dirname, '..', '..');
-
-/** Writes a file with its parent folders. Returns its path. */
-export function write(path: string, text: string, mode = 0o644): string {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  chmodSync(path, mode);
-  return path;
-}
-
-export function program(path: string, body: string): string {
-  return write(path, `#!/bin/sh\n${body}\n`, 0o755);
-}
 
 /** pip's script for iree-compile. */
 export function pipScript(python: string): string {

@@ -1,10 +1,11 @@
 // @module-tag slow
 // The harness finds differences. Compilers are scripts here.
 // In full after a change of test/differential.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
+import { program } from '../support/scripts.ts';
 import { compareFile, type Comparison, type Compilers } from './comparison.ts';
 import { listInputs } from './files.ts';
 import { MODES } from './modes.ts';
@@ -19,12 +20,7 @@ const [shape, stdin] = SHAPES as [(typeof SHAPES)[number], (typeof SHAPES)[numbe
 const [disabled, full] = ['disabled', 'full'].map((name) => MODES.find((mode) => mode.name === name)!);
 
 let scripts = 0;
-function script(body: string): string {
-  const path = join(place, `script${scripts++}`);
-  writeFileSync(path, `#!/bin/sh\n${body}\n`);
-  chmodSync(path, 0o755);
-  return path;
-}
+const script = (body: string) => program(join(place, `script${scripts++}`), body);
 
 async function compared(
   stock: string,

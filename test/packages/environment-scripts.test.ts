@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { environmentScripts, toolScript } from '../../scripts/packages/environment-scripts.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
-import { program, write } from '../compiler/support.ts';
+import { program, write } from '../support/scripts.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const COMMANDS = [...environmentScripts.keys()];

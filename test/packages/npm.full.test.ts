@@ -9,7 +9,7 @@ import { billOfMaterials } from '../../scripts/packages/bill-of-materials.ts';
 import { bundledPackages, manifest } from '../../scripts/packages/files.ts';
 import { buildNpmPackage } from '../../scripts/packages/npm-package.ts';
 import { releaseProblems } from '../../scripts/packages/release-problems.ts';
-import { program } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
 let tarball: string;

@@ -1,7 +1,7 @@
 // Tools on another machine: an OpenSSH server of this machine, with its own folder for temporary files.
 // In full after a change of src/runner.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
@@ -9,12 +9,21 @@ import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runTool, StoppedError } from '../../src/measure/toolchain.ts';
 import { askFacts } from '../../src/runner/facts.ts';
-import { factsFolder, isDescribed, KEPT, runnerOf, standIn, TOOLS } from '../../src/runner/runner.ts';
+import {
+  factsFolder,
+  isDescribed,
+  KEPT,
+  runnerOf,
+  standIn,
+  TOOLS,
+  type Runner,
+} from '../../src/runner/runner.ts';
 import { openSession } from '../../src/runner/session.ts';
 import { sentFor } from '../../src/runner/remote-tool.ts';
 import { architecture, coresIn, cpuModel } from '../../src/system/processor.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
+import { program, write } from '../support/scripts.ts';
 import { sshServer, whyNoSsh } from '../support/ssh-server.ts';
 
 test('files of arguments go there and come back', () => {
@@ -78,15 +87,13 @@ function adbMachine(temporary: string): Machine {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder, name);
   const settings = join(temporary, 'home', '.bashrc');
-  const text = `#!/bin/sh
-[ ! -e '${at('stopped')}' ] || exit 1
+  const text = `[ ! -e '${at('stopped')}' ] || exit 1
 case "$1 $2 $3 $4" in '-s phone shell -T') shift 4 ;; *) exit 1 ;; esac
 echo $$ >'${at('pid')}'
 [ ! -e '${settings}' ] || . '${settings}'
-TMPDIR='${temporary}' HOME=/proc exec sh -c "$*"
-`;
+TMPDIR='${temporary}' HOME=/proc exec sh -c "$*"`;
   mkdirSync(join(temporary, 'home'));
-  writeFileSync(at('adb'), text, { mode: 0o755 });
+  program(at('adb'), text);
   return {
     path: `${folder}:${process.env['PATH'] ?? ''}`,
     stop: () => {
@@ -119,10 +126,16 @@ describe.each(WAYS)('over $way', { tags: 'full' }, ({ way, address }) => {
     process.env['PATH'] = path;
   });
   /** Writes the tool of the other machine. */
-  const tool = (text: string) => {
-    writeFileSync(join(tools, 'iree-run-module'), `#!/bin/sh\n${text}\n`);
-    chmodSync(join(tools, 'iree-run-module'), 0o755);
-  };
+  const tool = (text: string) => program(join(tools, 'iree-run-module'), text);
+  /** A program that opens a session as `open`. @returns its path */
+  const sessionScript = (wanted: Runner, rest: string) =>
+    write(
+      join(cache, 'session.ts'),
+      `import { openSession } from '${join(root, 'src/runner/session.ts')}';
+const open = openSession(${JSON.stringify(wanted)}, 5);
+${rest}
+`,
+    );
   let cache: string;
   let runner: ReturnType<typeof runnerOf> & object;
   beforeEach(() => {
@@ -191,14 +204,11 @@ describe.each(WAYS)('over $way', { tags: 'full' }, ({ way, address }) => {
   });
 
   test('a killed build leaves no folder there', async () => {
-    const script = join(cache, 'session.ts');
-    writeFileSync(
-      script,
-      `import { openSession } from '${join(root, 'src/runner/session.ts')}';
-await openSession(${JSON.stringify(runner)}, 5);
+    const script = sessionScript(
+      runner,
+      `await open;
 process.stdout.write('open');
-setTimeout(() => undefined, 60_000);
-`,
+setTimeout(() => undefined, 60_000);`,
     );
     const build = spawn(process.execPath, ['--conditions=source', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -285,16 +295,10 @@ setTimeout(() => undefined, 60_000);
   test('a greeting of the shell there is in no stdout and no result', async () => {
     const settings = join(there, 'home', '.bashrc');
     writeFileSync(settings, 'echo hello\n');
-    const script = join(cache, 'session.ts');
     const wheel = join(cache, 'iree_base_runtime.whl');
     writeFileSync(wheel, wheelOfScripts('echo from a wheel'));
     const own = runnerOf({ runner: address, runnerTools: wheel }, cache)!;
-    writeFileSync(
-      script,
-      `import { openSession } from '${join(root, 'src/runner/session.ts')}';
-(await openSession(${JSON.stringify(own)}, 5)).release();
-`,
-    );
+    const script = sessionScript(own, '(await open).release();');
     const { exitCode, stdout } = await execa(process.execPath, ['--conditions=source', script], {
       reject: false,
     });

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { program } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';

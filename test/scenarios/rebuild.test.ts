@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeCurrent } from '../../scripts/builds-folder.mjs';
-import { program } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { Installation } from '../support/installation.ts';
 import { root } from '../support/real-tools.ts';

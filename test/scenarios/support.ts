@@ -10,7 +10,7 @@ import { giveAnswers } from '../support/answers.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { installScripts } from '../support/scripts.ts';
+import { installScripts, program } from '../support/scripts.ts';
 import { compiler, root, runtimeTool } from '../support/real-tools.ts';
 import { simulatedPrograms } from '../support/simulated-programs.ts';
 import { simulatedTools, type Simulation } from '../support/simulated-tools.ts';
@@ -241,8 +241,7 @@ export class Workplace {
    * @returns the setting for it
    */
   scriptedCompiler(script: string, isKnown = true): { readonly IREE_TUNED_COMPILER: string } {
-    const path = this.path('iree-compile');
-    writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const path = program(this.path('iree-compile'), script);
     if (isKnown) giveAnswers(this.path('cache'), path);
     return { IREE_TUNED_COMPILER: path };
   }

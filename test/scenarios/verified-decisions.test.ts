@@ -1,12 +1,13 @@
 // The first build runs the program, and leaves out configurations that make it slower or wrong.
 // In full after a change of src/program, src/running/verified-decisions.ts, src/running/verify-program.ts, src/plan/unproven.ts.
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { WORSE } from '../../src/program/judge.ts';
 import type { Outcome } from '../../src/decision/decision.ts';
 import type { Explanation } from '../../src/report/explain.ts';
+import { program } from '../support/scripts.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
 import { record, statistics } from './faults/support.ts';
 import { productsOf } from './programs.ts';
@@ -81,8 +82,7 @@ test('a program with correct results and no loss of speed is run once, and the m
   const place = await recordedPlace();
   const compiler = place.env['IREE_TUNED_COMPILER']!;
   const noting = join(dirname(compiler), 'noting');
-  const script = `#!/bin/sh\necho "$*" >>'${place.path('asked')}'\nexec '${compiler}' "$@"\n`;
-  writeFileSync(noting, script, { mode: 0o755 });
+  program(noting, `echo "$*" >>'${place.path('asked')}'\nexec '${compiler}' "$@"`);
   const asked = () => place.read('asked').toString().split('\n');
   // Our own compiles have flags after it.
   const own = () => asked().filter((line) => line.endsWith(' -o out.vmfb'));

@@ -163,17 +163,20 @@ describe('opened for reading', () => {
 });
 
 describe('while another process holds the lock', () => {
-  it('reads during a write', async () => {
+  const held = async (...what: string[]) => {
     const path = recorded();
-    const holder = startChild('hold', path);
+    const holder = startChild('hold', path, ...what);
     await holder.says('ready');
+    return { path, holder };
+  };
+
+  it('reads during a write', async () => {
+    const { path } = await held();
     expect(open(path, { busyTimeoutMs: 100 }).allRecords()).toHaveLength(1);
   });
 
   it('fails to write after the busy timeout', async () => {
-    const path = recorded();
-    const holder = startChild('hold', path);
-    await holder.says('ready');
+    const { path } = await held();
     const store = open(path, { busyTimeoutMs: 200 });
     const start = performance.now();
     const error = failure('locked', path, () => {
@@ -184,16 +187,12 @@ describe('while another process holds the lock', () => {
   });
 
   it('fails to open after the busy timeout of an exclusive lock', async () => {
-    const path = recorded();
-    const holder = startChild('hold', path, 'everything');
-    await holder.says('ready');
+    const { path } = await held('everything');
     failure('locked', path, () => open(path, { busyTimeoutMs: 100 }));
   });
 
   it('writes after the lock is released in time', async () => {
-    const path = recorded();
-    const holder = startChild('hold', path);
-    await holder.says('ready');
+    const { path, holder } = await held();
     const store = open(path, { busyTimeoutMs: 20_000 });
     holder.process.stdin?.end('go\n');
     await holder.says('releasing soon');

@@ -1,5 +1,5 @@
 // Inspects inputs with the real compiler, and counts its runs.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTunable } from '../../src/input/operation.ts';
 import { withSurvey } from '../../src/input/operations.ts';
@@ -17,14 +17,14 @@ import { temporaryDirectory } from './folders.ts';
 import { rewritableKey } from '../../src/form/rewritable.ts';
 import { compiler, root } from './real-tools.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
+import { program } from './scripts.ts';
 
 /** Inspects an input repeatedly, and counts the compiler's runs on it. */
 export function inspector(text: string, sizes = '') {
   const folder = temporaryDirectory();
   const [input, log, watched] = ['in.mlir', 'runs.log', 'iree-compile'].map((name) => join(folder, name));
   writeFileSync(input!, text);
-  writeFileSync(watched!, `#!/bin/sh\necho "$*" >>'${log!}'\nexec '${rememberingCompiler}' "$@"\n`);
-  chmodSync(watched!, 0o755);
+  program(watched!, `echo "$*" >>'${log!}'\nexec '${rememberingCompiler}' "$@"`);
   const { settings } = readSettings({ HOME: folder }, new Map());
   const surroundings: Surroundings = {
     env: process.env,

@@ -1,6 +1,17 @@
-// A scripted compiler and runtime in pip's folder layout, so that our programs find the runtime.
+// Shell scripts, and a scripted compiler and runtime in pip's folder layout, so that our programs find the runtime.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
+/** Writes a file with its parent folders. Returns its path. */
+export function write(path: string, text: string, mode = 0o644): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+/** Writes a shell script. Returns its path. */
+export const program = (path: string, body: string): string => write(path, `#!/bin/sh\n${body}\n`, 0o755);
 
 /** Bodies of shell scripts. */
 export interface Scripts {
@@ -14,15 +25,9 @@ export interface Scripts {
  * @returns the path of the compiler
  */
 export function installScripts(folder: string, scripts: Scripts): string {
-  const write = (path: string, body: string) => {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `#!/bin/sh\n${body}\n`);
-    chmodSync(path, 0o755);
-    return path;
-  };
-  write(join(folder, 'iree/_runtime_libs/iree-benchmark-module'), scripts.benchmark);
-  write(join(folder, 'iree/_runtime_libs/iree-run-module'), scripts.run);
-  return write(compilerBelow(folder), scripts.compile);
+  program(join(folder, 'iree/_runtime_libs/iree-benchmark-module'), scripts.benchmark);
+  program(join(folder, 'iree/_runtime_libs/iree-run-module'), scripts.run);
+  return program(compilerBelow(folder), scripts.compile);
 }
 
 export const compilerBelow = (folder: string) => join(folder, 'iree/compiler/_mlir_libs/iree-compile');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killTree } from '../../src/system/process-tree.ts';
 import { temporaryDirectory } from './folders.ts';
+import { program } from './scripts.ts';
 import { slowLink } from './slow-link.ts';
 
 const SERVER = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find(existsSync) ?? null;
@@ -74,9 +75,8 @@ ${enter === undefined ? '' : `ForceCommand ${enter}\n`}`,
   StrictHostKeyChecking accept-new
 `,
   );
-  mkdirSync(at('bin'));
   const real = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
-  writeFileSync(at('bin/ssh'), `#!/bin/sh\nexec ${real} -F ${at('client')} "$@"\n`, { mode: 0o755 });
+  program(at('bin/ssh'), `exec ${real} -F ${at('client')} "$@"`);
   // As root, the server wants this folder.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   let server: ChildProcess | undefined;
@@ -102,7 +102,8 @@ ${enter === undefined ? '' : `ForceCommand ${enter}\n`}`,
   };
 }
 
-const answers = (port: number): Promise<boolean> =>
+/** Whether something listens on a port. */
+export const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.on('connect', () => {

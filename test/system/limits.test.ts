@@ -7,7 +7,8 @@ import { runCompiler } from '../../src/system/run.ts';
 import { whenHung, type HangLimits } from '../../src/system/limits.ts';
 import { childrenOf, scanForChildren } from '../../src/system/process-tree.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { isRunning, program } from '../compiler/support.ts';
+import { isRunning } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import { casesOfTier } from '../support/needs.ts';
 
 const within = (limits: HangLimits, ...command: string[]) =>

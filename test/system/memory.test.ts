@@ -5,7 +5,7 @@ import { DESCRIPTIONS, PLANS } from '../../src/system/cache.ts';
 import { shortHash } from '../../src/system/hash.ts';
 import { memoryOf } from '../../src/system/memory.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { write } from '../compiler/support.ts';
+import { write } from '../support/scripts.ts';
 
 interface Fact {
   readonly identity: string;

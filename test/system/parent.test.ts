@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { root, write } from '../compiler/support.ts';
+import { root } from '../compiler/support.ts';
+import { write } from '../support/scripts.ts';
 
 test('a process detects the end of a shell between it and a client', async () => {
   const script = write(

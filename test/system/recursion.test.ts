@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { childEnvironment, launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { program, root } from '../compiler/support.ts';
+import { root } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 
 describe("a child's environment", () => {
   const at = temporaryDirectory();

@@ -9,7 +9,8 @@ import { execa } from 'execa';
 import { describe, expect, it, test } from 'vitest';
 import { runCompiler, type RunOptions } from '../../src/system/run.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { isRunning, matmul, program, realCompiler, root, write } from '../compiler/support.ts';
+import { isRunning, matmul, realCompiler, root } from '../compiler/support.ts';
+import { program, write } from '../support/scripts.ts';
 import { casesOfTier } from '../support/needs.ts';
 
 const directory = temporaryDirectory();

@@ -9,7 +9,7 @@ import { compileAside } from '../../src/compiler/ask.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { MOST_TIMED_OUT_SECONDS, noteTimeout } from '../../src/system/patience.ts';
 import { takeSlot, trySlot } from '../../src/system/slots.ts';
-import { program } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
 const SLOTS = availableParallelism();

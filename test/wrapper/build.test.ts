@@ -19,7 +19,7 @@ import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { OpenProgram } from '../../src/wrapper/open-program.ts';
 import { withSurvey } from '../../src/input/operations.ts';
 import { Build } from '../../src/wrapper/build.ts';
-import { program } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import {
   aboutMatmul,
   DEFAULT,

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { program } from '../compiler/support.ts';
+import { program } from '../support/scripts.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
 interface Options {

@@ -5,7 +5,8 @@ import { findCompiler } from '../../../src/compiler/find.ts';
 import { isLauncher } from '../../../src/system/recursion.ts';
 import { installShim, siblingsOf } from '../../../src/cli/shim/shim.ts';
 import { said, start, wrapper } from '../../compiler/launcher.ts';
-import { fakePackage, fakeVenv, pipScript, program, write } from '../../compiler/support.ts';
+import { fakePackage, fakeVenv, pipScript } from '../../compiler/support.ts';
+import { program, write } from '../../support/scripts.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 
 /** The files of pip's packages, in a folder whose name needs quotes. */

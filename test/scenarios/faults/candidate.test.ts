@@ -1,5 +1,4 @@
 // In full after a change of src/tuning, src/measure.
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_EFFORT } from '../../../src/tuning/search-job.ts';
@@ -7,8 +6,9 @@ import { subjectOf } from '../../store/samples.ts';
 import { matmul } from '../../support/workloads.ts';
 import { jobOf, newStore, realClock, simulatedToolchain, tuneWith } from '../../tuning/support.ts';
 import { casesOfTier } from '../../support/needs.ts';
+import { program } from '../../support/scripts.ts';
 
-// Wrong results are in test/tuner, memory is in test/measure.
+// Wrong results are in test/tuning, memory is in test/measure.
 const deeds: [string, string, string, RegExp][] = [
   ['crashes', 'ulimit -c 0; kill -SEGV $$', 'run-error', /^ended by SIGSEGV$/],
   ['hangs', 'exec sleep 600', 'timeout', /^took longer than/],
@@ -19,14 +19,10 @@ test.each(casesOfTier(deeds, 1))(
   async (_, deed, outcome, message) => {
     const tools = await simulatedToolchain();
     // Every process that runs the second candidate fails.
-    const benchmarkModule = join(tools.workDirectory, 'benchmark');
-    writeFileSync(
-      benchmarkModule,
-      `#!/bin/sh
-case "$*" in *--benchmark_filter=*c1*) ${deed} ;; esac
-exec '${tools.benchmarkModule}' "$@"
-`,
-      { mode: 0o755 },
+    const benchmarkModule = program(
+      join(tools.workDirectory, 'benchmark'),
+      `case "$*" in *--benchmark_filter=*c1*) ${deed} ;; esac
+exec '${tools.benchmarkModule}' "$@"`,
     );
     const form = matmul(61, 67, 71);
     const subject = subjectOf(61, { workloadForm: form });

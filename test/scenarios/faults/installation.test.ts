@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { casesOfTier } from '../../support/needs.ts';
-import { program } from '../../compiler/support.ts';
+import { program } from '../../support/scripts.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { giveAnswers } from '../../support/answers.ts';
 import { Installation } from '../../support/installation.ts';
