@@ -3,13 +3,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { backendNamed, loadBackend } from '../../src/backend/index.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
 import { readLock } from '../../src/decision/lock/file.ts';
 import { DECISION, EVIDENCE } from '../store/samples.ts';
 import { isWithout } from '../support/needs.ts';
-import { runtimeTool } from '../support/real-tools.ts';
-import { whyNoVulkan } from '../support/vulkan.ts';
-import { HOST, matmulModule, Workplace } from './support.ts';
+import { VULKAN_TILE, whyNoVulkan } from '../support/vulkan.ts';
+import { HOST, matmulModule, runMatmul, Workplace } from './support.ts';
 import { tiles } from '../support/backend.ts';
 
 const CPU = ['--iree-hal-target-backends=llvm-cpu', '--iree-llvmcpu-target-cpu=host'];
@@ -18,14 +16,10 @@ const files = ['in.mlir', '-o', 'out.vmfb'];
 const both = [...CPU, ...VULKAN, ...files];
 
 const ON_CPU = tiles([50, 100, 0], [5, 20, 0], [0, 0, 4]);
-const ON_VULKAN: VulkanConfiguration = {
-  ...{ version: 1, kind: 'spirv-tile' },
-  ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
-};
-const RECORDS = { 'llvm-cpu': ON_CPU, 'vulkan-spirv': ON_VULKAN };
+const RECORDS = { 'llvm-cpu': ON_CPU, 'vulkan-spirv': VULKAN_TILE };
 const HITS = [
   { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
-  { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
+  { target: 'vulkan-spirv', outcome: 'hit', configuration: VULKAN_TILE, landed: true },
 ];
 
 const LANDED = { env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' } };
@@ -55,17 +49,11 @@ async function placeWith(records: Readonly<Record<string, Configuration>>): Prom
 /** Expects the results of the stock module on both devices. */
 async function expectStockResults(place: Workplace): Promise<void> {
   await place.stock([...both.slice(0, -1), 'stock.vmfb']);
-  const row = (step: number) => Array.from({ length: 10_000 }, (_, i) => ((i * step) % 7) - 3).join(' ');
-  const inputs = [5, 3, 2].map((step) => `--input=100x100xf32=${row(step)}`);
   for (const device of ['local-sync', 'vulkan']) {
-    const outputs = [];
-    for (const module of ['stock.vmfb', 'out.vmfb']) {
-      const call = [`--module=${module}`, `--device=${device}`, '--function=main', ...inputs];
-      const { code, stdout } = await place.run(runtimeTool('iree-run-module'), call);
-      expect(code).toBe(0);
-      outputs.push(stdout.toString());
-    }
-    expect(outputs[1]).toBe(outputs[0]);
+    const run = (module: string) => runMatmul(place, module, 100, 100, 100, { device });
+    const stock = await run('stock.vmfb');
+    expect(stock.code).toBe(0);
+    expect((await run('out.vmfb')).stdout).toEqual(stock.stdout);
   }
 }
 
@@ -126,11 +114,11 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     'with a record of one target leaves the code of the other target as it is',
     { tags: 'full' },
     async () => {
-      const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
+      const place = await placeWith({ 'vulkan-spirv': VULKAN_TILE });
       const explanation = await place.built(both, { env: { IREE_TUNED_BUDGET: '0' } });
       expect(explanation.operations).toMatchObject([
         { target: 'llvm-cpu', outcome: 'default', configuration: null },
-        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: VULKAN_TILE },
       ]);
       await expectStockResults(place);
     },
@@ -155,7 +143,7 @@ test('a configuration that changes the whole program is left out', { tags: 'full
     applied: true,
     operations: [
       { target: 'llvm-cpu', code: 'no-route', configuration: null },
-      { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
+      { target: 'vulkan-spirv', configuration: VULKAN_TILE, landed: true },
     ],
   });
   expect(await place.asked(['explain', 'in.mlir', '--json', '--', ...CPU, ...VULKAN])).toMatchObject({

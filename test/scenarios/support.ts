@@ -360,7 +360,7 @@ export function runMatmul(
   m: number,
   n: number,
   k: number,
-  tool = runtimeTool('iree-run-module'),
+  { tool = runtimeTool('iree-run-module'), device = 'local-sync' } = {},
 ): Promise<Result> {
   // Sums of small integers are exact in any order.
   const values = (count: number, step: number) =>
@@ -368,11 +368,11 @@ export function runMatmul(
   const inputs = [
     `${m}x${k}xf32=${values(m * k, 5)}`,
     `${k}x${n}xf32=${values(k * n, 3)}`,
-    `${m}x${n}xf32=1`,
+    `${m}x${n}xf32=${values(m * n, 2)}`,
   ];
   return place.run(tool, [
     `--module=${module}`,
-    '--device=local-sync',
+    `--device=${device}`,
     '--function=main',
     ...inputs.map((input) => `--input=${input}`),
   ]);

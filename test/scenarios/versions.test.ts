@@ -23,7 +23,7 @@ if (other !== undefined)
       const build = (output: string, ...flags: string[]) =>
         place.explain([...HOST, 'in.mlir', '-o', output, ...flags]);
       // A runtime may refuse modules of another release.
-      const run = (module: string) => runMatmul(place, module, 61, 67, 71, tool('iree-run-module'));
+      const run = (module: string) => runMatmul(place, module, 61, 67, 71, { tool: tool('iree-run-module') });
       expect((await build('default.vmfb', '--iree-tuned-on-miss=record')).code).toBe(0);
       recordMisses(place);
       const first = await build('first.vmfb');

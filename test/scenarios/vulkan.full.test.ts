@@ -2,21 +2,13 @@
 // In full after a change of src/backend/vulkan.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
-import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
 import { isWithout } from '../support/needs.ts';
-import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
-import { runtimeTool } from '../support/real-tools.ts';
+import { LLVMPIPE_FLAGS, VULKAN_TILE, whyNoVulkan } from '../support/vulkan.ts';
 import { record } from './faults/support.ts';
-import { matmulModule, rowsOf, Workplace } from './support.ts';
+import { matmulModule, rowsOf, runMatmul, Workplace } from './support.ts';
 
 const argv = [...LLVMPIPE_FLAGS, 'in.mlir', '-o', 'out.vmfb'];
 
-const TILE: VulkanConfiguration = {
-  ...{ version: 1, kind: 'spirv-tile' },
-  ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
-};
-
-/** A configuration for a matmul with a scalar default. */
 function placeFor(env: Record<string, string> = {}): Workplace {
   const place = new Workplace({ IREE_TUNED_DEVICE: 'vulkan', ...env });
   place.write('in.mlir', matmulModule(100, 100, 100));
@@ -28,25 +20,20 @@ beforeAll(() => loadBackend('vulkan-spirv'));
 describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
   test('uses a record, which lands, and gives the result of a stock build', async () => {
     const place = placeFor();
-    await record(place, () => TILE, argv);
+    await record(place, () => VULKAN_TILE, argv);
     const explanation = await place.built(argv, {
       env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' },
     });
     expect(explanation).toMatchObject({
       device: { driver: 'vulkan', gpu: { subgroup: 8, isSoftware: true } },
       ...{ route: 'spec', applied: true },
-      operations: [{ outcome: 'hit', configuration: TILE, landed: true }],
+      operations: [{ outcome: 'hit', configuration: VULKAN_TILE, landed: true }],
     });
     await place.stock([...LLVMPIPE_FLAGS, 'in.mlir', '-o', 'stock.vmfb']);
-    const outputs = [];
-    for (const module of ['stock.vmfb', 'out.vmfb']) {
-      const inputs = ['3', '5', '1'].map((value) => `--input=100x100xf32=${value}`);
-      const call = [`--module=${module}`, '--device=vulkan', '--function=main', ...inputs];
-      const { code: ended, stdout } = await place.run(runtimeTool('iree-run-module'), call);
-      expect(ended).toBe(0);
-      outputs.push(stdout.toString());
-    }
-    expect(outputs[1]).toBe(outputs[0]);
+    const run = (module: string) => runMatmul(place, module, 100, 100, 100, { device: 'vulkan' });
+    const stock = await run('stock.vmfb');
+    expect(stock.code).toBe(0);
+    expect((await run('out.vmfb')).stdout).toEqual(stock.stdout);
   });
   test('without a record tries candidates on the device', async () => {
     const place = placeFor({ IREE_TUNED_BUDGET: '20' });
@@ -66,9 +53,8 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
     const { explanation } = await place.explain(argv, { env: { IREE_TUNED_REQUIRE: 'tuned' } });
     expect(explanation.operations).toMatchObject([skipped]);
     for (const command of ['explain', 'tune']) {
-      const { code, stdout } = await place.tuned([command, 'in.mlir', '--json', '--', ...LLVMPIPE_FLAGS]);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout.toString())).toMatchObject({ operations: [skipped] });
+      const answer = await place.asked([command, 'in.mlir', '--json', '--', ...LLVMPIPE_FLAGS]);
+      expect(answer).toMatchObject({ operations: [skipped] });
     }
     const planned = await place.tuned(['tune', 'in.mlir', '--dry-run', '--', ...LLVMPIPE_FLAGS]);
     expect(planned.stdout.toString()).toContain(skipped.reason);

@@ -2,9 +2,9 @@
 // budget by more than a fifth.
 import { seededRandom } from '../../src/search/strategy.ts';
 import { giveAnswers } from '../support/answers.ts';
-import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from '../support/scripts.ts';
-import { compiler, runtimeTool } from '../support/real-tools.ts';
+import { compiler } from '../support/real-tools.ts';
 import { HOST, matmulModule, rowsOf, runMatmul, Workplace, argv } from '../scenarios/support.ts';
+import { candidateCompiler } from './cached-compiler.ts';
 
 const BUDGET_SECONDS = 15;
 const MOST = 1.2;
@@ -29,12 +29,9 @@ interface BuiltOnce {
 
 /** A compiler whose faults depend on the configuration alone. @returns its path */
 function faultyCompiler(folder: string, seed: number, log: string): string {
-  return installScripts(folder, {
-    benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
-    run: `exec '${runtimeTool('iree-run-module')}' "$@"`,
-    compile: `${CANDIDATE_ARGUMENTS}
-case $source in ${CANDIDATES}) ;; *) exec '${compiler.executable}' "$@" ;; esac
-fault=$(grep -o 'lowering_config = #[^>]*>' "$source" | sort -u | while read -r configuration; do
+  return candidateCompiler(
+    folder,
+    `fault=$(grep -o 'lowering_config = #[^>]*>' "$source" | sort -u | while read -r configuration; do
   number=$(printf '${seed} %s' "$configuration" | cksum)
   number=$((\${number%% *} % 1000))
   if [ $number -lt ${HANGING} ]; then echo hangs
@@ -49,7 +46,7 @@ case $fault in
   slow) sleep ${SLOW_SECONDS} ;;
 esac
 exec '${compiler.executable}' "$@"`,
-  });
+  );
 }
 
 /** Builds another matmul with another compiler each time. */

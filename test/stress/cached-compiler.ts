@@ -9,12 +9,23 @@ import { rememberingCompiler } from '../support/remembering-compiler.ts';
  * @returns its path
  */
 export function cachedCompiler(folder: string, { oneBatch = false } = {}): string {
-  return installScripts(folder, {
+  return candidateCompiler(
+    folder,
+    `${oneBatch ? 'case $source in */batch0* | */finals* | */in-*) ;; *) exit 1 ;; esac' : ''}
+exec '${rememberingCompiler}' "$@"`,
+  );
+}
+
+/**
+ * The real tools, but for compiles of candidates a script.
+ * @param script has the candidate in `$source` and the module in `$output`
+ * @returns path of the compiler
+ */
+export const candidateCompiler = (folder: string, script: string): string =>
+  installScripts(folder, {
     benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
     run: `exec '${runtimeTool('iree-run-module')}' "$@"`,
     compile: `${CANDIDATE_ARGUMENTS}
 case $source in ${CANDIDATES}) ;; *) exec '${compiler.executable}' "$@" ;; esac
-${oneBatch ? 'case $source in */batch0* | */finals* | */in-*) ;; *) exit 1 ;; esac' : ''}
-exec '${rememberingCompiler}' "$@"`,
+${script}`,
   });
-}

@@ -67,6 +67,10 @@ it('reports an incomplete installation if a migration is missing', () => {
   }).toThrow('has no 0002_*.sql; install iree-compile-tuned again');
 });
 
+const SITE = `INSERT INTO target (key, form) VALUES ('t', '{}');
+  INSERT INTO device (key, form) VALUES ('d', '{}');
+  INSERT INTO compiler (key, form) VALUES ('c', '{}');`;
+
 it('keeps the content of a database of the second schema', () => {
   const db = blank();
   migrate(db, 'a.db', { version: 2, directory: MIGRATIONS });
@@ -74,9 +78,7 @@ it('keeps the content of a database of the second schema', () => {
   const at = '2026-01-31T08:00:00.000Z';
   db.prepare('INSERT INTO workload (key, form) VALUES (?, ?)').run(workload, JSON.stringify(workloadForm));
   db.exec(`
-    INSERT INTO target (key, form) VALUES ('t', '{}');
-    INSERT INTO device (key, form) VALUES ('d', '{}');
-    INSERT INTO compiler (key, form) VALUES ('c', '{}');
+    ${SITE}
     INSERT INTO subject (workload, target, compiler, device) VALUES (1, 1, 1, 1);
     INSERT INTO record VALUES (1, '{"kind":"default"}', 1, 1, 1, 1, 1, 5, 60, 0.01, 0, 120, 42.5, '["tile"]', 0, '${at}', 'a');
     INSERT INTO trial (subject, configuration, outcome, seconds, strategy, created_at)
@@ -111,9 +113,7 @@ it('keeps the trials and runs of a database of the third schema', () => {
   migrate(db, 'a.db', { version: 3, directory: MIGRATIONS });
   db.exec(`
     INSERT INTO workload (key, form) VALUES ('w', '{}');
-    INSERT INTO target (key, form) VALUES ('t', '{}');
-    INSERT INTO device (key, form) VALUES ('d', '{}');
-    INSERT INTO compiler (key, form) VALUES ('c', '{}');
+    ${SITE}
     INSERT INTO subject (workload, target, compiler, device) VALUES (1, 1, 1, 1);`);
   const trial = db.prepare(`INSERT INTO trial (subject, configuration, outcome, strategy, created_at)
     VALUES (1, '{"kind":"default"}', 'timeout', 'grid', '2026-01-31T08:00:00Z')`);
@@ -149,9 +149,7 @@ describe('a database of the first schema', () => {
     const tile = JSON.stringify(TILE);
     const dataTile = JSON.stringify({ version: 1, kind: 'data-tile' });
     db.exec(`
-      INSERT INTO target (key, form) VALUES ('t', '{}');
-      INSERT INTO device (key, form) VALUES ('d', '{}');
-      INSERT INTO compiler (key, form) VALUES ('c', '{}');
+      ${SITE}
       INSERT INTO counter VALUES ('compiles', 3);`);
     for (let m = 1; m <= 5; m++) {
       const { workload, workloadForm } = subjectOf(m);
