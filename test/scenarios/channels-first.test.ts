@@ -64,7 +64,7 @@ test('a program that is faster in other forms is compiled in them by all later b
   if (isFull) for (const { output } of [second, alone]) expect(output.equals(first.output)).toBe(true);
 
   const { stdout, stderr } = await place.tuned(['explain', 'in.mlir', '--', ...HOST], WITHOUT_RATES);
-  expect(stdout.toString() + stderr).toContain('Other forms are used (1 as shifted-slices): ');
+  expect(stdout + stderr).toContain('Other forms are used (1 as shifted-slices): ');
 });
 
 test('a lock file and a spec have the forms of a program', { tags: 'full' }, async () => {

@@ -19,8 +19,8 @@ test('install-shim lists its files with their use, and refuses foreign files', a
     `IREE_TOOL_PATH=${folder}`,
     `-DIREE_HOST_BIN_DIR=${folder}`,
   ])
-    expect(stdout.toString()).toContain(use);
-  const again = JSON.parse((await install('--json')).stdout.toString()) as Record<string, unknown>;
+    expect(stdout).toContain(use);
+  const again = JSON.parse((await install('--json')).stdout) as Record<string, unknown>;
   expect(again).toMatchObject({ directory: place.path("it's"), written: [], removed: [] });
   expect(again['unchanged']).toEqual(
     expect.arrayContaining(['iree-compile', 'iree-opt', 'iree-lld', 'iree-run-module']),

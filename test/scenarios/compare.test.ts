@@ -85,10 +85,10 @@ test(
       ...{ version: 1, model: 'in.mlir', device: { driver: 'local-sync', threads: 1 }, skipped: [] },
       command: ['in.mlir', ...HOST, '-o', 'mine.vmfb'],
     });
-    const lines = stdout.toString().split('\n');
+    const lines = stdout.split('\n');
     expect(lines[0]).toMatch(/^in\.mlir on .*, local-sync, 1 thread; \d+ rounds?$/);
     expect(lines.find((line) => line.startsWith('tuned '))).toMatch(/ equal /);
-    expect(oneLine(stdout.toString())).toContain(oneLine(written.sentence));
+    expect(oneLine(stdout)).toContain(oneLine(written.sentence));
   },
 );
 
@@ -115,9 +115,9 @@ test('a variant that fails is a result, and so are wrong results of tuned', { ta
     seconds: null,
     againstBest: null,
   });
-  expect(oneLine(stdout.toString())).toContain('im2col has no time: in.mlir:1:1: error: no im2col');
+  expect(oneLine(stdout)).toContain('im2col has no time: in.mlir:1:1: error: no im2col');
   expect(results).toMatchObject([{ equal: false }]);
-  expect(stdout.toString()).toMatch(/^tuned .* DIFFERENT/m);
+  expect(stdout).toMatch(/^tuned .* DIFFERENT/m);
   expect(sentence).toMatch(/^Do not use the tuned build: its results differ from stock's \(@main: /);
   expect(code).toBe(1);
 });

@@ -22,7 +22,7 @@ function moveRecords(place: Workplace, change: Partial<Device> = {}): void {
   );
 }
 
-const tuned = (place: Workplace, ...args: string[]) => place.answered(args);
+const tuned = (place: Workplace, ...args: string[]) => place.tuned(args);
 const devicesOf = (place: Workplace, ...args: string[]) =>
   place.asked<Record<string, unknown>[]>(['device', 'ls', ...args, '--json']);
 
@@ -90,7 +90,7 @@ describe('a build for another device', () => {
     expect(rowsOf(place, 'trial')).toBe(0);
     const { code, stdout } = await place.tuned(['doctor'], { env: { IREE_TUNED_FOR_DEVICE: 'prdo' } });
     expect(code).toBe(1);
-    expect(stdout.toString()).toMatch(/^BAD {2}for-device prdo\n {16}-> for-device=prdo is no device/m);
+    expect(stdout).toMatch(/^BAD {2}for-device prdo\n {16}-> for-device=prdo is no device/m);
   });
 
   test('on the same device is a normal build', { tags: 'full' }, async () => {
@@ -274,7 +274,7 @@ require('node:module').syncBuiltinESMExports();
   test('is read by listings, and refused by commands that write', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     const env = onNetwork(place);
-    const run = (...args: string[]) => place.answered(args, { env });
+    const run = (...args: string[]) => place.tuned(args, { env });
     for (const args of [['db', 'ls'], ['device', 'ls'], ['stats'], ['db', 'show', 'contraction']]) {
       const { code, stderr } = await run(...args);
       expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });

@@ -60,7 +60,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
       expect(place.read('tuned.vmfb').equals(first)).toBe(true);
     }
     const spec = await place.tuned(['spec', file, '--json', '--', ...HOST]);
-    expect(JSON.parse(spec.stdout.toString())).toMatchObject({ code: route === 'spec' ? null : 'no-route' });
+    expect(JSON.parse(spec.stdout)).toMatchObject({ code: route === 'spec' ? null : 'no-route' });
   });
 
   // Times of a few microseconds: other processes can hide the gain.

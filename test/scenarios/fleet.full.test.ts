@@ -42,7 +42,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     const worker = zen4.start(TUNED, ['team', 'worker', '--', ...HOST]);
     const submitted = await ci.tuned(['tune', ...SHAPE, '--fleet', '--json', '--', ...HOST]);
     expect(submitted).toMatchObject({ code: 0 });
-    expect(JSON.parse(submitted.stdout.toString())).toMatchObject({ results: [{ outcome: 'tuned' }] });
+    expect(JSON.parse(submitted.stdout)).toMatchObject({ results: [{ outcome: 'tuned' }] });
     worker.child.kill('SIGTERM');
     const { code, stdout, stderr } = await worker.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     // Nothing was measured here, and the same list needs no work.
     expect(rowsOf(ci, 'trial')).toBe(0);
     const again = await ci.tuned(['tune', ...SHAPE, '--fleet', '--json', '--', ...HOST]);
-    expect(JSON.parse(again.stdout.toString())).toMatchObject({ plan: { known: [{}], todo: [] } });
+    expect(JSON.parse(again.stdout)).toMatchObject({ plan: { known: [{}], todo: [] } });
   });
 
   test('the misses of a build become jobs at the next publication', async () => {
@@ -132,7 +132,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
       const submission = ['tune', models, '--fleet', '--detach', '--budget', '300', '--json', '--', ...HOST];
       const { code, stdout } = await ci.tuned(submission);
       expect(code).toBe(0);
-      const [{ run }] = (JSON.parse(stdout.toString()) as { runs: [RunWithJobs] }).runs;
+      const [{ run }] = (JSON.parse(stdout) as { runs: [RunWithJobs] }).runs;
       expect(run).toMatchObject({ waiting: PROGRAMS, workers: 0 });
       const own = databaseOf(database.url);
       const until = async (condition: (now: RunState) => boolean) => {

@@ -19,7 +19,7 @@ const ONE = '1 program with 1 workload: 1 tuned';
 const NO_TUNING = { IREE_TUNED_ON_MISS: 'record' };
 
 const lock = (place: Workplace, args: readonly string[] = ['in.mlir', '--', ...HOST], env = {}) =>
-  place.answered(['lock', ...args], { env });
+  place.tuned(['lock', ...args], { env });
 
 /** The place of another user on another machine, with the files of the repository alone. */
 function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}): Workplace {

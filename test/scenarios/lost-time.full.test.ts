@@ -31,7 +31,7 @@ test(
 
     const profiled = await place.tuned(['profile', 'in.mlir', '--dispatches', 'matmul_1x1x1', '--', ...HOST]);
     expect(profiled).toMatchObject({ code: 0, stderr: '' });
-    const text = profiled.stdout.toString();
+    const text = profiled.stdout;
     expect(text).toMatch(/^lost ms +time ms +of bound +dispatch +group +bound by$/m);
     expect(text).toMatch(
       /^ +\d+\.\d{3} +\d+\.\d{3} +\d+% +main_dispatch_0_matmul_512x512x512_f32 +matrix product +arithmetic$/m,

@@ -92,7 +92,7 @@ describe.each(
       const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...flags], {
         env: { ...tools.env, ...WITHOUT_RATES.env },
       });
-      expect(stdout.toString()).toMatch(/Of the program's time, as it was timed last, decisions cover \d+%/);
+      expect(stdout).toMatch(/Of the program's time, as it was timed last, decisions cover \d+%/);
     },
   );
 });

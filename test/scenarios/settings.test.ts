@@ -41,7 +41,7 @@ class Project extends Workplace {
 
   async config(options: readonly string[] = []): Promise<Config> {
     const { stdout } = await this.tuned([...options, 'config', '--json'], { env: BARE });
-    return JSON.parse(stdout.toString()) as Config;
+    return JSON.parse(stdout) as Config;
   }
 
   /** Compiles. @returns why nothing was tuned */
@@ -178,7 +178,7 @@ describe('iree-tuned config', () => {
       env: { ...BARE, IREE_TUNED_DB: 'postgres://ada:secret@host/db', IREE_TUNED_BUGDET: '3' },
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const text = stdout.toString();
+    const text = stdout;
     expect(text).toMatch(/^db +postgres:\/\/ada:\*\*\*@host\/db +IREE_TUNED_DB$/m);
     expect(text).toMatch(/^budget +60 +default$/m);
     expect(text).toMatch(/^project +\S+\.iree-tuned\.json +none here or above$/m);

@@ -83,7 +83,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
       expect(await place.said(['explain', 'in.mlir', ...targets])).toMatch(
         /^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m,
       );
-      expect((await place.tuned(['tune', 'in.mlir', ...targets])).stdout.toString()).toMatch(
+      expect((await place.tuned(['tune', 'in.mlir', ...targets])).stdout).toMatch(
         /^For llvm-cpu:\n[^]*^in\.mlir:2:13 .*tile dist=50,100,0[^]*^For vulkan-spirv:\n[^]*^in\.mlir:2:13 .*spirv-tile wg=20,50,0 /m,
       );
 

@@ -133,13 +133,8 @@ export class Workplace {
   }
 
   /** Runs `iree-tuned` in the folder. */
-  tuned(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
-    return this.run(TUNED, argv, options);
-  }
-
-  /** The same, with the output as text. */
-  async answered(argv: readonly string[], options: RunOptions = {}) {
-    const { code, stdout, stderr } = await this.tuned(argv, options);
+  async tuned(argv: readonly string[], options: RunOptions = {}) {
+    const { code, stdout, stderr } = await this.run(TUNED, argv, options);
     return { code, stdout: stdout.toString(), stderr };
   }
 
@@ -172,7 +167,7 @@ export class Workplace {
   async said(words: readonly string[], options: RunOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.tuned(words, options);
     if (code !== 0 || stderr !== '') throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
-    return stdout.toString();
+    return stdout;
   }
 
   /** JSON of such a command. */

@@ -71,7 +71,7 @@ test(
 
     const again = await place.tuned([...sweep, '--json']);
     expect(again.code, again.stderr).toBe(0);
-    const { plan, results } = JSON.parse(again.stdout.toString()) as Population;
+    const { plan, results } = JSON.parse(again.stdout) as Population;
     expect(plan.known).toHaveLength(before.length);
     expect(results!.every(({ outcome }) => outcome === 'tuned')).toBe(true);
     const after = await records(place);
@@ -102,7 +102,7 @@ test(
     const all = ['tune', 'model.mlir', 'other.mlir', '--shapes', 'list.csv', '--from-misses'];
     const dry = await place.tuned([...all, '--dry-run', '--json', ...flags]);
     expect(dry.code, dry.stderr).toBe(0);
-    const { plan, results } = JSON.parse(dry.stdout.toString()) as Population;
+    const { plan, results } = JSON.parse(dry.stdout) as Population;
     expect(results).toBeNull();
     // The model and the misses of its build have the same workloads. The list has another workload, twice.
     expect(plan.todo).toHaveLength(2);
@@ -113,15 +113,15 @@ test(
     const run = await place.tuned(['tune', '--from-misses', ...flags]);
     expect(run.code, run.stderr).toBe(0);
     expect(run.stderr).toMatch(/1 of 1: .*faster than the default/);
-    expect(run.stdout.toString()).toMatch(/1 of 1 have a record now, 1 of them faster/);
+    expect(run.stdout).toMatch(/1 of 1 have a record now, 1 of them faster/);
     const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
       env: { IREE_TUNED_ON_MISS: 'default' },
     });
     expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
     const human = await place.tuned([...all, '--dry-run', ...flags]);
-    expect(human.stdout.toString()).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
+    expect(human.stdout).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
     const again = await place.tuned([...all, '--again', '--dry-run', ...flags]);
-    expect(again.stdout.toString()).toMatch(/^new +1$[^]*^unfinished +1$[^]*^known +0$/m);
+    expect(again.stdout).toMatch(/^new +1$[^]*^unfinished +1$[^]*^known +0$/m);
   },
 );
 
@@ -134,7 +134,7 @@ test(
       const argv = ['tune', ...inputs, ...sweep, '--shard', shard, '--dry-run', '--json'];
       const { code, stdout, stderr } = await place.tuned(argv);
       expect(code, stderr).toBe(0);
-      const { plan } = JSON.parse(stdout.toString()) as Population;
+      const { plan } = JSON.parse(stdout) as Population;
       return { stderr, workloads: plan.todo.map(({ workload }) => workload).toSorted() };
     };
     const [here, there] = [new Workplace(), new Workplace()];
@@ -183,7 +183,7 @@ test(
     expect(planned.stderr).toContain('model.mlir: there is no such file or folder');
     const found = await place.tuned(['tune', ...sweep, '--json']);
     expect(found.stderr).toContain('program 1 of 1, softmax_4x100x150_f32: 1 dispatch');
-    const { plan, programs } = JSON.parse(found.stdout.toString()) as Population;
+    const { plan, programs } = JSON.parse(found.stdout) as Population;
     expect(programs).toMatchObject({
       tuned: [{ source: 'softmax_4x100x150_f32', forms: null, dispatches: 1, decided: 1 }],
     });

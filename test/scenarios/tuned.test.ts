@@ -7,7 +7,7 @@ import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
 import { oddMatmul, Workplace, TUNED } from './support.ts';
 
-const say = (place: Workplace, argv: readonly string[], env = {}) => place.answered(argv, { env });
+const say = (place: Workplace, argv: readonly string[], env = {}) => place.tuned(argv, { env });
 
 test('prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -153,7 +153,7 @@ describe('tune', () => {
         place.tuned(['tune', 'in.mlir', '--trials', '2', ...options], { env });
       const untuned = await tune([], { IREE_TUNED_BUDGET: undefined });
       expect(untuned).toMatchObject({ code: 1, stderr: '' });
-      expect(untuned.stdout.toString()).toMatch(/the tuning budget is spent$/m);
+      expect(untuned.stdout).toMatch(/the tuning budget is spent$/m);
       expect(await tune([], { IREE_TUNED_BUDGET: 'soon' })).toMatchObject({ code: 2 });
       expect(await tune(['--budget', '40'], { IREE_TUNED_BUDGET: '0' })).toMatchObject({
         code: 0,

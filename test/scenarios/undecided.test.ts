@@ -66,7 +66,7 @@ test(
     for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
     expect(replays(place)).toBe(before + 1);
     const explained = await place.tuned(['explain', 'in.mlir'], { env });
-    expect(explained.stdout.toString()).toMatch(/default: cannot be decided: /);
+    expect(explained.stdout).toMatch(/default: cannot be decided: /);
     expect(wasTried()).toBe(false);
 
     expect(decisionsOf(await build('12'))).toEqual(UNDECIDED);
@@ -76,7 +76,7 @@ test(
 
     const tuned = await place.tuned(['tune', 'in.mlir', '--budget', '3'], { env });
     expect({ code: tuned.code, stderr: tuned.stderr }).toEqual({ code: 1, stderr: '' });
-    expect(tuned.stdout.toString()).toMatch(/cannot be decided/);
+    expect(tuned.stdout).toMatch(/cannot be decided/);
     expect(wasTried()).toBe(true);
     // Less time than before gives no new result.
     await build('12');

@@ -19,11 +19,11 @@ test('records are measured again, and their drift is shown', { timeout: 120_000 
   const place = Workplace.simulated();
   place.write('in.mlir', MATMUL);
   const tuned = await place.tuned(['tune', 'in.mlir', '--', ...HOST]);
-  expect(tuned.stderr + tuned.stdout.toString()).toContain('10.00x');
+  expect(tuned.stderr + tuned.stdout).toContain('10.00x');
   const verify = async (...options: string[]) => {
     const { code, stdout, stderr } = await place.tuned(['db', 'verify', ...options, '--json', '--', ...HOST]);
     expect(stderr).toBe('');
-    return { code, told: JSON.parse(stdout.toString()) as Told };
+    return { code, told: JSON.parse(stdout) as Told };
   };
   const holds = await verify();
   expect(holds.told).toMatchObject({ records: [{ verdict: 'holds' }], whyNot: null, notHere: 0 });
