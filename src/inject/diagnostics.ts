@@ -6,6 +6,7 @@ import {
   type Insertion,
   type LineIndex,
 } from 'mlir-parser-ts';
+import { resultOr } from '../system/result-or.ts';
 
 /** A message that is followed by its line of source and a caret. */
 interface Message {
@@ -43,7 +44,9 @@ export function mapDiagnostics(
   for (const text of messages.split('\n')) {
     const found = /^(.*?)<stdin>:(\d+):(\d+):/.exec(text);
     if (found !== null) {
-      const position = positionOf(translate, Number(found[2]), Number(found[3]));
+      const [line, column] = [Number(found[2]), Number(found[3])];
+      // A place that is not in the text: edits add no lines, so the line is right.
+      const position = resultOr(() => translate(line, column), { line, column });
       mapped.push(text.replace(found[0], `${found[1]!}${name}:${position.line}:${position.column}:`));
       const lines = linesAt(input, index, insertions, position.line);
       message = lines && { ...lines, column: position.column, expected: 'source' };
@@ -73,15 +76,6 @@ function withoutTabs(line: string): string {
     shown += part;
   }
   return shown;
-}
-
-function positionOf(translate: ReturnType<typeof originalPositions>, line: number, column: number) {
-  try {
-    return translate(line, column);
-  } catch {
-    // The place is not in the text. Edits add no lines, so the line is right.
-    return { line, column };
-  }
 }
 
 /** A line as written, and with its insertions; null if the input has no such line. */

@@ -10,6 +10,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { bufferOf, copyOver } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState } from '../system/files.ts';
+import { resultOr } from '../system/result-or.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { fetchOutput, keepOutput, OUTPUTS_LIMIT } from './outputs.ts';
 
@@ -37,12 +38,8 @@ export function canDeliver({ arguments: { output, flags } }: Pick<Command, 'argu
 export function deliverFile(module: string, command: Pick<Command, 'arguments'>): boolean {
   const { output } = command.arguments;
   if (output.kind !== 'file' || !canDeliver(command)) return false;
-  try {
-    // Like the compiler, writes into the existing file, or into a new file with default permissions.
-    return copyOver(module, output.path);
-  } catch {
-    return false;
-  }
+  // Like the compiler, writes into the existing file, or into a new file with default permissions.
+  return resultOr(() => copyOver(module, output.path), false);
 }
 
 /**

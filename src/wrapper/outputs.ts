@@ -1,12 +1,13 @@
 // The output cache: a repeated compile copies the output and shows the messages of the first compile.
-import { readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { copyOver, piecesOfFile } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
 import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../system/data.ts';
-import { removeOldest, settledIdentity, type OldFile } from '../system/files.ts';
+import { namesIn, removeOldest, settledIdentity, type OldFile } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
+import { resultOr } from '../system/result-or.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hasColours, writeAll } from './capture.ts';
@@ -144,17 +145,13 @@ export const limitBeside = (bytes: number, kept: number, free: number): number =
 
 function keptOutputs(cacheDirectory: string): OldFile[] {
   const folder = dirname(pathIn(cacheDirectory, OUTPUTS));
-  try {
-    return readdirSync(folder)
-      .filter((name) => /^output-[0-9a-f]+\.bin$/.test(name))
-      .map((name) => {
-        const path = join(folder, name);
-        const note = statSync(path.replace(/bin$/, 'json'), { throwIfNoEntry: false });
-        return { path, bytes: statSync(path).size, usedMs: note?.mtimeMs ?? 0 };
-      });
-  } catch {
-    return [];
-  }
+  const kept = namesIn(folder).filter((name) => /^output-[0-9a-f]+\.bin$/.test(name));
+  const read = (name: string): OldFile => {
+    const path = join(folder, name);
+    const note = statSync(path.replace(/bin$/, 'json'), { throwIfNoEntry: false });
+    return { path, bytes: statSync(path).size, usedMs: note?.mtimeMs ?? 0 };
+  };
+  return resultOr(() => kept.map(read), []);
 }
 
 /** Number and size of all outputs. */
