@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { casesOfTier } from '../support/needs.ts';
+import { productsOf } from './programs.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace, TUNED } from './support.ts';
 
 interface Population {
@@ -25,21 +26,15 @@ const softmax = (type: string) => `func.func @main(%x: ${type}) -> ${type} {
 }
 `;
 
-const records = (place: Workplace) => place.asked<TuningRecord[]>(['db', 'ls', '--json']);
+/** Outcomes of a build that does not tune. */
+async function outcomes(place: Workplace) {
+  const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
+    env: { IREE_TUNED_ON_MISS: 'default' },
+  });
+  return explanation.operations.map(({ outcome }) => outcome);
+}
 
-const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
-  sizes
-    .map(([m, n, k], i) => {
-      const [lhs, rhs, result] = [`tensor<${m}x${k}xf32>`, `tensor<${k}x${n}xf32>`, `tensor<${m}x${n}xf32>`];
-      return `func.func @f${i}(%x: ${lhs}, %w: ${rhs}) -> ${result} {
-  %c = arith.constant 0.0 : f32
-  %e = tensor.empty() : ${result}
-  %z = linalg.fill ins(%c : f32) outs(%e : ${result}) -> ${result}
-  %y = linalg.matmul ins(%x, %w : ${lhs}, ${rhs}) outs(%z : ${result}) -> ${result}
-  return %y : ${result}
-}\n`;
-    })
-    .join('');
+const records = (place: Workplace) => place.asked<TuningRecord[]>(['db', 'ls', '--json']);
 
 test(
   'a killed sweep can be continued, and builds of its shapes have hits only',
@@ -79,11 +74,8 @@ test(
     // No earlier workload was measured again.
     for (const record of before) expect(after).toContainEqual(record);
 
-    place.write('model.mlir', matmuls([32, 44, 56].map((m) => [m, 40, 64] as const)));
-    const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
-      env: { IREE_TUNED_ON_MISS: 'default' },
-    });
-    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit', 'hit']);
+    place.write('model.mlir', productsOf([32, 44, 56].map((m) => [m, 40, 64] as const)));
+    expect(await outcomes(place)).toEqual(['hit', 'hit', 'hit']);
   },
 );
 
@@ -114,10 +106,7 @@ test(
     expect(run.code, run.stderr).toBe(0);
     expect(run.stderr).toMatch(/1 of 1: .*faster than the default/);
     expect(run.stdout).toMatch(/1 of 1 have a record now, 1 of them faster/);
-    const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
-      env: { IREE_TUNED_ON_MISS: 'default' },
-    });
-    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
+    expect(await outcomes(place)).toEqual(['hit']);
     const human = await place.tuned([...all, '--dry-run', ...flags]);
     expect(human.stdout).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
     const again = await place.tuned([...all, '--again', '--dry-run', ...flags]);
@@ -141,7 +130,7 @@ test(
     for (const place of [here, there]) {
       mkdirSync(place.path('models'));
       for (const m of [16, 17, 18])
-        place.write(`models/m-${m}.mlir`, matmuls([[m, 40, 64] as const, [2 * m, 8, 8] as const]));
+        place.write(`models/m-${m}.mlir`, productsOf([[m, 40, 64] as const, [2 * m, 8, 8] as const]));
     }
     const shards = await Promise.all(['1/2', '2/2'].map((shard) => planned(here, ['models'], shard)));
     expect(shards.map(({ stderr }) => stderr)).toEqual([

@@ -39,6 +39,13 @@ function quickTools(place: Workplace) {
 /** Number of commands to replay. */
 const replays = (place: Workplace) => readdirSync(place.path('cache/replays')).length;
 
+/** Nothing is open, so that the second of two equal commands is a replay. */
+async function expectReplay(place: Workplace, env: Readonly<Record<string, string>>) {
+  const before = replays(place);
+  for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
+  expect(replays(place)).toBe(before + 1);
+}
+
 const UNDECIDED = ['default: undecided'];
 
 test(
@@ -61,10 +68,7 @@ test(
     }
     expect(wasTried()).toBe(false);
 
-    // Nothing is open, so the same command is a replay.
-    const before = replays(place);
-    for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
-    expect(replays(place)).toBe(before + 1);
+    await expectReplay(place, env);
     const explained = await place.tuned(['explain', 'in.mlir'], { env });
     expect(explained.stdout).toMatch(/default: cannot be decided: /);
     expect(wasTried()).toBe(false);
@@ -108,9 +112,7 @@ test(
     expect(await build('0')).toEqual(nothing);
     expect(await build('14', { IREE_TUNED_ON_MISS: 'default' })).toEqual(nothing);
     // A workload without another try makes a replay possible.
-    const before = replays(place);
-    for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
-    expect(replays(place)).toBe(before + 1);
+    await expectReplay(place, env);
     expect(wasTried()).toBe(false);
 
     expect(await build('14')).toEqual(['tuned: faster']);
