@@ -75,7 +75,7 @@ export async function measureLoss(
   } catch (error) {
     if (error instanceof NotVerifiedError) return known(error.why);
     if (error instanceof StoppedError) throw error;
-    return known(because('internal-error', String(error)));
+    return known(because('internal-error', messageOf(error)));
   }
 }
 
