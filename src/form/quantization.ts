@@ -52,19 +52,24 @@ const quantizationKey = ({ type, isUnsigned, zero, limits }: Quantization): stri
   return `${NAME} f32->${type}${isUnsigned ? ' unsigned' : ''} ${moved} ${limited.join(' ')}`;
 };
 
-/** The quantizations in a text of the compiler, and whether it has other roundings. A zero point that is no whole number leaves all as they are. */
+/**
+ * The quantizations in a text of the compiler, and whether it has other roundings. A float as zero point that is not known to be whole leaves all with
+ * such zero points as they are, because they match alike.
+ */
 export function readQuantizations(text: Uint8Array): { found: Quantization[]; areAll: boolean } {
   const definitions = new Map<string, Operation>();
-  const found: Quantization[] = [];
+  const all: Quantization[] = [];
   let roundings = 0;
+  let areWhole = true;
   for (const defined of definitionsIn(text, definitions)) {
     const definition = defined?.definition ?? null;
     if (definition === null) continue;
     if (isRounding(definition)) roundings++;
     const one = quantizationIn(definition, definitions);
-    if (one === 'no whole zero point') return { found: [], areAll: false };
-    if (one !== null) found.push(one);
+    if (one === 'no whole zero point') areWhole = false;
+    else if (one !== null) all.push(one);
   }
+  const found = areWhole ? all : all.filter(({ zero }) => zero !== 'f32');
   return { found, areAll: roundings === found.length };
 }
 

@@ -100,6 +100,15 @@ test.each([
   expect(readRounding(text)).toHaveLength(1);
 });
 
+test('a zero point that is not whole leaves quantizations with other zero points', () => {
+  const broken = programOf({ moved: '%m = arith.addf %r, %broken : f32', limited: UNSIGNED, sign: 'u' });
+  const { found, areAll } = readQuantizations(
+    Buffer.from(Object.values(SPELLINGS).map(programOf).join('') + broken),
+  );
+  expect(found.map(({ zero }) => zero)).toEqual([{ type: 'i64', isUnsigned: false }, null]);
+  expect(areAll).toBe(false);
+});
+
 test('a value that is no quantization is none', () => {
   const { found } = readQuantizations(Buffer.from(programOf(Object.values(SPELLINGS)[0]!)));
   const [own] = found as [(typeof found)[0]];
