@@ -32,17 +32,21 @@ import type { VariantVerdict } from './variants/variant.ts';
 import type { DecidedProgram, Verification } from './verify-program.ts';
 import { NO_REASON } from '../system/reason.ts';
 
-/** Smallest number of operations that are tuned together. Fewer operations are tuned one by one. */
-const LEAST_OPERATIONS = 4;
+/** Smallest number of operations, or of dispatches, with which operations are tuned in rounds. Fewer operations are tuned one by one. */
+const LEAST_TOGETHER = 4;
 
-/** The workloads to tune in the program: dispatches, which cannot be tuned alone, and operations if there are enough. */
+/**
+ * The workloads to tune in the program: dispatches, which cannot be tuned alone, and operations if there is enough of either. Operations beside many
+ * dispatches join their rounds: afterwards, they would get no time, and may take most of the program's.
+ */
 export function contendersOf(works: readonly Work[]): readonly Work[] {
   const possible = works.filter(
     ({ workload, executables = [], options }) =>
       executables.length > 0 && joinsRounds(workload) && options.only === undefined,
   );
   const dispatches = possible.filter(({ workload }) => needsProgram(workload));
-  return possible.length - dispatches.length >= LEAST_OPERATIONS ? possible : dispatches;
+  const most = Math.max(dispatches.length, possible.length - dispatches.length);
+  return most >= LEAST_TOGETHER ? possible : dispatches;
 }
 
 /** Smallest share of the program's time for which a variant is tried. */
