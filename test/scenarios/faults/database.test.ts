@@ -42,6 +42,22 @@ describe('a build with an unusable database goes on without tuning', () => {
       /was written by a newer iree-compile-tuned/,
     ],
     [
+      'a folder',
+      (place) => {
+        mkdirSync(place.database);
+      },
+      /is not a file/,
+    ],
+    [
+      "somebody else's",
+      (place) => {
+        const database = new Database(place.database);
+        database.exec('CREATE TABLE songs (title TEXT)');
+        database.close();
+      },
+      /is a SQLite database of another program/,
+    ],
+    [
       'with an endless view in place of a table',
       (place) => {
         openSqliteStore(place.database).close();
