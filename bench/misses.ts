@@ -6,7 +6,7 @@ import { geometricMean, median } from '../src/measure/statistics.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { table } from '../src/report/table.ts';
 import { formatRatio } from '../src/system/format.ts';
-import { jsonFile, readArguments, run, say, writeJson } from './shared/arguments.ts';
+import { jsonFile, readArguments, run, say, writeJson, wholeNumber } from './shared/arguments.ts';
 import { moduleText, parseShape } from './shared/shape.ts';
 import { aboutRun, HOST_FLAGS, openWorkplace, wrapperEnvironment } from './shared/workplace.ts';
 
@@ -41,7 +41,7 @@ const reached = ({ gain, wideGain }: Miss): number => gain / (wideGain ?? gain);
 
 async function main(): Promise<void> {
   const args = readArguments(['json', 'wide'], USAGE);
-  const wide = args.options['wide'];
+  const wide = args.options['wide'] === undefined ? null : wholeNumber(args, 'wide', 40);
   const shapes = args.positionals.length > 0 ? args.positionals : SHAPES;
   const programs = shapes.map((shape) => moduleText(parseShape(shape)));
   const json = jsonFile(args);
@@ -68,13 +68,13 @@ async function main(): Promise<void> {
     const begun = performance.now();
     const gain = await build();
     const seconds = (performance.now() - begun) / 1000;
-    if (wide !== undefined)
+    if (wide !== null)
       await execa(
         join(dirname(place.wrapper), 'iree-tuned'),
-        ['tune', source, '--again', '--strategy', 'descent', '--budget', wide, '--', ...HOST_FLAGS],
+        ['tune', source, '--again', '--strategy', 'descent', '--budget', `${wide}`, '--', ...HOST_FLAGS],
         { env: wrapperEnvironment(place, settings), extendEnv: false },
       );
-    const wideGain = wide === undefined ? null : Math.max(gain, await build());
+    const wideGain = wide === null ? null : Math.max(gain, await build());
     misses.push({ shape, seconds, gain, wideGain });
   }
   const all = misses.map(({ seconds }) => seconds);
