@@ -19,7 +19,7 @@ export interface Step {
 }
 
 /** A step as it stands in a text. */
-export interface Operation extends Omit<Step, 'of'> {
+export interface ScalarOperation extends Omit<Step, 'of'> {
   /** Names and types of its operands. */
   readonly of: readonly string[];
   readonly from: readonly string[];
@@ -54,7 +54,7 @@ const REST = new RegExp(
 );
 
 /** An operation in a text, without locations. Null for a spelling that no step has. @param rest what stands behind its name */
-export function operationFrom(name: string, rest: string): Operation | null {
+function operationFrom(name: string, rest: string): ScalarOperation | null {
   const { text, of = '', from, to } = REST.exec(rest)?.groups ?? {};
   if (from === undefined) return null;
   const operands = of === '' ? [] : of.split(', ');
@@ -74,8 +74,8 @@ const IN_TEXT = new RegExp(
  */
 export function* definitionsIn(
   text: Uint8Array,
-  definitions: Map<string, Operation>,
-): Generator<{ result: string; definition: Operation | null } | null> {
+  definitions: Map<string, ScalarOperation>,
+): Generator<{ result: string; definition: ScalarOperation | null } | null> {
   const bytes = bufferOf(text);
   if (!bytes.includes('math.roundeven')) return;
   for (const { groups = {} } of bytes.toString('latin1').matchAll(IN_TEXT)) {
@@ -110,7 +110,10 @@ export function bodyIn(text: string): Body | null {
   return { types, steps: inOneStep(steps, elements.length) };
 }
 
-export const stepOf = ({ name, of, type, text }: Operation, placeOf: (name: string) => number): Step => ({
+export const stepOf = (
+  { name, of, type, text }: ScalarOperation,
+  placeOf: (name: string) => number,
+): Step => ({
   ...{ name, of: of.map(placeOf), type },
   ...(text !== undefined && { text }),
 });
@@ -202,7 +205,14 @@ export function bodyText(
   return { body, gives: `%s${steps.length - 1}` };
 }
 
-export const isConversion = (name: string): boolean => Object.hasOwn(CONVERSIONS, name);
+const isConversion = (name: string): boolean => Object.hasOwn(CONVERSIONS, name);
+
+/** Whether an operation converts numbers to a type that has all of them, or to floats. */
+export const isWidening = (name: string): boolean =>
+  isConversion(name) && name !== 'arith.trunci' && !TO_INTEGER.test(name);
+
+/** Conversions of floats to integers. */
+export const TO_INTEGER = /^arith\.fpto[us]i$/;
 
 /** The operation that makes floats of a narrower type. @param isUnsigned of integers */
 export const floatConversion = (elementType: string, isUnsigned: boolean): string =>

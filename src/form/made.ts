@@ -2,7 +2,7 @@
 import { VALUE } from '../compiler/symbol.ts';
 import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { areSteps, bodyIn, bodyText, floatConversion, isConversion, type Step } from './body.ts';
+import { areSteps, bodyIn, bodyText, floatConversion, isWidening, type Step } from './body.ts';
 import { isConstant, type Definitions } from './constants.ts';
 import { HALF } from './parts.ts';
 import { typeText, type Value, type Writer } from './text.ts';
@@ -116,7 +116,7 @@ const isByte = (one: Tensor | null): boolean => one?.elementType === 'i8';
 function after(name: string, [first, second]: readonly (Known | null)[]): Known | null {
   if (!first || second === null) return null;
   if (second !== undefined) return combined(name, first, second);
-  if (!isConversion(name)) return null;
+  if (!isWidening(name)) return null;
   // Integers become floats in one step: see `body.ts`.
   return first.isFloat ? first : { ...first, isUnsigned: name === 'arith.uitofp', isFloat: true };
 }

@@ -3,11 +3,9 @@
 // has the integer in its low bits. The result is the same for every float, and for every zero point within the range of the integer.
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits } from '../workload/element-type.ts';
-import { tensorText } from '../workload/tensor.ts';
-import { definitionsIn, floatConversion, isConversion, type Operation } from './body.ts';
+import { definitionsIn, floatConversion, TO_INTEGER, type ScalarOperation } from './body.ts';
 import type { ReplaceableKind } from './form.ts';
-import { TO_INTEGER } from './scalar-chain.ts';
-import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+import { listOf, ofEach, type Value, type Writer, type Written } from './text.ts';
 
 /** A limit of the moved integer. */
 interface Limit {
@@ -57,7 +55,7 @@ const quantizationKey = ({ type, isUnsigned, zero, limits }: Quantization): stri
  * such zero points as they are, because they match alike.
  */
 export function readQuantizations(text: Uint8Array): { found: Quantization[]; areAll: boolean } {
-  const definitions = new Map<string, Operation>();
+  const definitions = new Map<string, ScalarOperation>();
   const all: Quantization[] = [];
   let roundings = 0;
   let areWhole = true;
@@ -73,37 +71,37 @@ export function readQuantizations(text: Uint8Array): { found: Quantization[]; ar
   return { found, areAll: roundings === found.length };
 }
 
-const isRounding = (one: Operation | undefined): boolean =>
+const isRounding = (one: ScalarOperation | undefined): boolean =>
   one?.name === 'math.roundeven' && one.type === FLOAT;
 
 /** The quantization that a conversion to an integer ends; null for another computation. */
 function quantizationIn(
-  { name: conversion, of: [last], type }: Operation,
-  definitions: ReadonlyMap<string, Operation>,
+  { name: conversion, of: [last], type }: ScalarOperation,
+  definitions: ReadonlyMap<string, ScalarOperation>,
 ): Quantization | 'no whole zero point' | null {
   if (!TO_INTEGER.test(conversion)) return null;
   const numberIn = (value: string) => Number(definitions.get(value)?.text ?? NaN);
   const limits: unknown[] = [];
   let value = definitions.get(last!);
   while (limits.length < 2) {
-    if (value === undefined || !(value.name in LIMITS) || value.type !== FLOAT) return null;
+    if (value === undefined || !Object.hasOwn(LIMITS, value.name) || value.type !== FLOAT) return null;
     limits.unshift({ name: value.name, bound: numberIn(value.of[1]!) });
     value = definitions.get(value.of[0]!);
   }
   const [rounded, added] = value?.name === 'arith.addf' ? value.of : [];
-  const moved = definitions.get(added ?? '');
-  const isConverted = moved !== undefined && isConversion(moved.name);
-  const zero =
-    added === undefined
-      ? null
-      : isConverted
-        ? { type: moved.from[0]!, isUnsigned: moved.name === 'arith.uitofp' }
-        : 'f32';
+  const zero = added === undefined ? null : zeroOf(definitions.get(added));
   const read = { name: NAME, type, isUnsigned: conversion === 'arith.fptoui', zero, limits };
   if (!isRounding(rounded === undefined ? value : definitions.get(rounded)) || !isQuantization(read))
     return null;
   const isWhole = zero !== 'f32' || isIntegerWithin(numberIn(added!), ...rangeOf(read));
   return isWhole ? read : 'no whole zero point';
+}
+
+function zeroOf(definition: ScalarOperation | undefined): NonNullable<Quantization['zero']> {
+  const [from] = definition?.from ?? [];
+  const isUnsigned = definition?.name === 'arith.uitofp';
+  const isConverted = isUnsigned || definition?.name === 'arith.sitofp';
+  return isConverted && OF_ZEROS.includes(from!) ? { type: from!, isUnsigned } : 'f32';
 }
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
@@ -119,14 +117,14 @@ export function isQuantization(value: unknown): value is Quantization {
     limits.length === 2 &&
     (limits as unknown[]).every((one) => {
       const { name: own, bound } = (one ?? {}) as Partial<Record<keyof Limit, unknown>>;
-      return typeof own === 'string' && own in LIMITS && isIntegerWithin(bound, ...range);
+      return typeof own === 'string' && Object.hasOwn(LIMITS, own) && isIntegerWithin(bound, ...range);
     }) &&
     boundsOf(limits as unknown as Quantization['limits']) !== null
   );
 }
 
 const isZeroOfIntegers = (zero: unknown): boolean => {
-  const { type, isUnsigned } = zero as Partial<Record<'type' | 'isUnsigned', unknown>>;
+  const { type, isUnsigned } = (zero ?? {}) as Partial<Record<'type' | 'isUnsigned', unknown>>;
   return OF_ZEROS.some((one) => one === type) && typeof isUnsigned === 'boolean';
 };
 
@@ -187,7 +185,7 @@ function limitedFirst(
   { type, zero, limits }: Quantization,
   [value, zeroValue]: readonly Value[],
 ): Value {
-  const define = (text: string, elementType = 'f32') => writer.define({ elementType, shape: [] }, text).name;
+  const define = (text: string, type = FLOAT) => writer.scalar(type, text).name;
   const moved = (bound: number) => {
     const limit = define(`arith.constant ${bound.toFixed(1)} : f32`);
     return float === null ? limit : define(`arith.subf ${limit}, ${float} : f32`);
@@ -200,29 +198,20 @@ function limitedFirst(
   const bits = define(`arith.bitcast ${sum} : f32 to i32`, 'i32');
   const integer = float === null ? null : define(`arith.fptosi ${float} : f32 to i32`, 'i32');
   const whole = integer === null ? bits : define(`arith.addi ${bits}, ${integer} : i32`, 'i32');
-  return writer.define({ elementType: type, shape: [] }, `arith.trunci ${whole} : i32 to ${type}`);
+  return writer.scalar(type, `arith.trunci ${whole} : i32 to ${type}`);
 }
 
 /** The tensor of a function that quantizes or rounds. */
 export const ROUNDED = { elementType: 'f32', shape: [4096] };
 
-/**
- * Parameters and body of a function that computes something of `%value`, the half of each element of a tensor, so that there are ties.
- * @param gives the result, of the type `type`
- */
-export function onHalves(body: readonly string[], gives: string, type: string) {
-  const tensor = { ...ROUNDED, name: '%tensor' };
-  const into = { ...ROUNDED, elementType: type, name: '%into' };
-  const computed = genericText({
-    ...{ loops: 'i', maps: ['i', 'i'], inputs: [tensor], into },
-    body: ['%half = arith.constant 0.5 : f32', '%value = arith.mulf %x0, %half : f32', ...body],
+/** Parameters and body of a function that computes something of `%value`, the half of each element of a tensor, so that there are ties. */
+export const onHalves = (body: readonly string[], gives: string, type: string) =>
+  ofEach(
+    ROUNDED,
+    ['%half = arith.constant 0.5 : f32', '%value = arith.mulf %x0, %half : f32', ...body],
     gives,
-  });
-  return {
-    operands: [tensor],
-    body: `%into = tensor.empty() : ${tensorText(into)}\n  %0 = ${computed}`,
-  };
-}
+    type,
+  );
 
 export const quantizations: ReplaceableKind<Quantization> = {
   is: isQuantization,

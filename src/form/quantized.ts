@@ -58,7 +58,7 @@ const passesOfSteps = ({ hasConvolutions }: Quantized): readonly string[] => [
     'canonicalize',
   ].map((pass) => `"${pass}"`),
   '"iree-linalg-ext-decompose-aggregated-ops" with options = { "filter-ops" = ["iree_linalg_ext.quantize_affine", "iree_linalg_ext.dequantize_affine"] }',
-  // What is computed between two steps becomes one operation.
+  // The operations between two steps become one.
   '"iree-dispatch-creation-elementwise-op-fusion"',
   '"canonicalize"',
   '"cse"',

@@ -27,7 +27,7 @@ export const isRounding = (value: unknown): value is Rounding =>
  * once.
  */
 function byAdditions(writer: Writer, [value]: readonly Value[]): Value {
-  const define = (text: string, type = TYPE) => writer.define({ elementType: type, shape: [] }, text);
+  const define = (text: string, type = TYPE) => writer.scalar(type, text);
   const { name } = value!;
   const whole = define(`arith.constant 8388608.0 : ${TYPE}`);
   const size = define(`math.absf ${name} : ${TYPE}`);

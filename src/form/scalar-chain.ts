@@ -1,6 +1,6 @@
 // A chain of operations on scalars that makes one integer of 8 bits of another one: its result for each of the 256 integers.
 import { elementBits } from '../workload/element-type.ts';
-import { areSteps, type Step } from './body.ts';
+import { areSteps, TO_INTEGER, type Step } from './body.ts';
 import { OF_FLOATS, OF_INTEGERS } from './scalar-operations.ts';
 
 /** Those that take long. */
@@ -19,9 +19,6 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
 const [BYTE, FLOAT] = ['i8', 'f32'] as const;
 /** Types that are computed here. */
 const TYPES = [BYTE, 'i16', 'i32', FLOAT, 'i1'];
-
-/** Conversions of floats to integers. */
-export const TO_INTEGER = /^arith\.fpto[us]i$/;
 
 /** The type of an operand: of the integer, or of a step. */
 export const typeIn = (steps: readonly Step[], i: number): string => (i === 0 ? BYTE : steps[i - 1]!.type);
@@ -59,7 +56,7 @@ export function tableOf(steps: readonly Step[]): number[] | null {
   return columns.at(-1)!;
 }
 
-/** What a step computes of its operands. Integers have the sign of their highest bit. A comparison gives 0 or 1. */
+/** The function of a step's operands. Integers have the sign of their highest bit. A comparison gives 0 or 1. */
 function computing(
   { name, type, text }: Step,
   [from]: readonly string[],

@@ -1,4 +1,4 @@
-// What operations on scalars of one type compute.
+// Operations on scalars of one type, as functions of numbers.
 
 /** Operations on floats, before the result is rounded to its type. */
 export const OF_FLOATS: Readonly<Record<string, (...of: readonly number[]) => number>> = {

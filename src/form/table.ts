@@ -2,9 +2,9 @@
 // quantization. There are 256 possible results. Its form reads them from a table.
 import { createHash } from 'node:crypto';
 import type { ReplaceableKind } from './form.ts';
-import { definitionsIn, stepOf, stepText, type Operation, type Step } from './body.ts';
-import { isChain, isSlow, tableOf, TO_INTEGER, typeIn } from './scalar-chain.ts';
-import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+import { definitionsIn, stepOf, stepText, TO_INTEGER, type ScalarOperation, type Step } from './body.ts';
+import { isChain, isSlow, tableOf, typeIn } from './scalar-chain.ts';
+import { listOf, ofEach, type Value, type Writer, type Written } from './text.ts';
 import { tensorText } from '../workload/tensor.ts';
 
 export interface Table {
@@ -23,7 +23,7 @@ const tableKey = ({ steps }: Table): string => {
 
 /** The slow chains in a text of the compiler, each with all that lies between two integers. */
 export function readTables(text: Uint8Array): Table[] {
-  const definitions = new Map<string, Operation>();
+  const definitions = new Map<string, ScalarOperation>();
   let found = new Map<string, Table>();
   const all: Table[] = [];
   /** The integer of 8 bits that each other one is made of alone. */
@@ -50,13 +50,13 @@ export function readTables(text: Uint8Array): Table[] {
 
 /** The only integer of 8 bits that an operation is made of, apart from constants; null if there is more. */
 function baseOf(
-  from: Operation,
-  definitions: ReadonlyMap<string, Operation>,
+  from: ScalarOperation,
+  definitions: ReadonlyMap<string, ScalarOperation>,
   bases: ReadonlyMap<string, string>,
 ): string | null {
   const found = new Set<string>();
   const open = [from];
-  const seen = new Set<Operation>();
+  const seen = new Set<ScalarOperation>();
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
     if (seen.has(one)) continue;
     seen.add(one);
@@ -72,7 +72,7 @@ function baseOf(
 }
 
 /** The operations from one integer to another, and their names in the text; null if they are no chain. */
-function chainOf(result: string, base: string, definitions: ReadonlyMap<string, Operation>) {
+function chainOf(result: string, base: string, definitions: ReadonlyMap<string, ScalarOperation>) {
   const names = [base];
   const steps: Step[] = [];
   const placeOf = (value: string): number => {
@@ -100,23 +100,14 @@ function writtenTable({ steps }: Table): Written {
   const texts = steps.map((one) => stepText(one, (i) => typeIn(steps, i), nameOf));
   const before = texts.slice(0, -1).map((text, i) => `${nameOf(i + 1)} = ${text}`);
   const operation = texts.at(-1)!;
-  const tensor = { ...TENSOR, name: '%tensor' };
-  const into = { ...TENSOR, name: '%into' };
   const each = [
     '%place = linalg.index 0 : index',
     '%low = arith.index_cast %place : index to i8',
     '%value = arith.addi %x0, %low : i8',
   ];
-  const computed = genericText({
-    ...{ loops: 'i', maps: ['i', 'i'], inputs: [tensor], into },
-    ...{ body: [...each, ...before, `%result = ${operation}`], gives: '%result' },
-  });
   return {
     ...{ operands: [VALUE], list: listOf([VALUE]), before: before.join('\n      '), operation, type: 'i8' },
-    alone: {
-      operands: [tensor],
-      body: `%into = tensor.empty() : ${tensorText(into)}\n  %0 = ${computed}`,
-    },
+    alone: ofEach(TENSOR, [...each, ...before, `%result = ${operation}`], '%result', 'i8'),
   };
 }
 
@@ -128,14 +119,10 @@ function fromTable(writer: Writer, { steps }: Table, [value]: readonly Value[]):
   const results = tableOf(steps);
   if (results === null) throw new RangeError('a table of what is no number');
   const table = { elementType: 'i8', shape: [results.length] };
-  const define = (text: string, elementType: string) => writer.define({ elementType, shape: [] }, text).name;
   const all = writer.define(table, `arith.constant dense<[${results.join(', ')}]> : ${tensorText(table)}`);
-  const wide = define(`arith.extui ${value!.name} : i8 to i32`, 'i32');
-  const place = define(`arith.index_cast ${wide} : i32 to index`, 'index');
-  return writer.define(
-    { elementType: 'i8', shape: [] },
-    `tensor.extract ${all.name}[${place}] : ${tensorText(table)}`,
-  );
+  const wide = writer.scalar('i32', `arith.extui ${value!.name} : i8 to i32`);
+  const place = writer.scalar('index', `arith.index_cast ${wide.name} : i32 to index`);
+  return writer.scalar('i8', `tensor.extract ${all.name}[${place.name}] : ${tensorText(table)}`);
 }
 
 export const tables: ReplaceableKind<Table> = {

@@ -125,6 +125,23 @@ export function genericText({
 ${lines.join('')}    } -> ${type}`;
 }
 
+/**
+ * Parameters and body of a function that computes something of each element of a tensor of one dimension.
+ * @param body operations on `%x0`
+ * @param gives their result, of the type `type`
+ */
+export function ofEach(
+  { shape, elementType }: Tensor,
+  body: readonly string[],
+  gives: string,
+  type: string,
+): NonNullable<Written['alone']> {
+  const tensor = { shape, elementType, name: '%tensor' };
+  const into = { shape, elementType: type, name: '%into' };
+  const computed = genericText({ loops: 'i', maps: ['i', 'i'], inputs: [tensor], into, body, gives });
+  return { operands: [tensor], body: `%into = tensor.empty() : ${tensorText(into)}\n  %0 = ${computed}` };
+}
+
 /** A transpose of an image. Fused into the operation that reads it, it would make scalar code. */
 export interface Move {
   readonly image: Tensor;
@@ -147,6 +164,11 @@ export class Writer {
     const name = `%v${this.#count++}`;
     this.#lines.push(`    ${name} = ${text}`);
     return { shape, elementType, name };
+  }
+
+  /** Writes one operation whose result is a scalar. */
+  scalar(elementType: string, text: string): Value {
+    return this.define({ elementType, shape: [] }, text);
   }
 
   /** A dispatch of its own, whose operations `write` writes. */
@@ -173,7 +195,7 @@ export class Writer {
   /** A scalar. */
   zero(elementType: string): Value {
     const zero = isFloat(elementType) ? '0.0' : '0';
-    return this.define({ elementType, shape: [] }, `arith.constant ${zero} : ${elementType}`);
+    return this.scalar(elementType, `arith.constant ${zero} : ${elementType}`);
   }
 
   zeros(type: Tensor): Value {

@@ -100,10 +100,16 @@ test.each([
   expect(readRounding(text)).toHaveLength(1);
 });
 
-test('a zero point that is not whole leaves quantizations with other zero points', () => {
-  const broken = programOf({ moved: '%m = arith.addf %r, %broken : f32', limited: UNSIGNED, sign: 'u' });
+test.each([
+  ['broken', '%m = arith.addf %r, %broken : f32'],
+  [
+    'of a narrow float',
+    '%h = arith.truncf %x : f32 to f16\n%f = arith.extf %h : f16 to f32\n%m = arith.addf %r, %f : f32',
+  ],
+])('a zero point that is %s leaves quantizations with other zero points', (_, moved) => {
+  const other = programOf({ moved, limited: UNSIGNED, sign: 'u' });
   const { found, areAll } = readQuantizations(
-    Buffer.from(Object.values(SPELLINGS).map(programOf).join('') + broken),
+    Buffer.from(Object.values(SPELLINGS).map(programOf).join('') + other),
   );
   expect(found.map(({ zero }) => zero)).toEqual([{ type: 'i64', isUnsigned: false }, null]);
   expect(areAll).toBe(false);
@@ -119,6 +125,7 @@ test('a value that is no quantization is none', () => {
     { limits: [own.limits[0], { ...own.limits[1], bound: 256 }] },
     { limits: [own.limits[0], { ...own.limits[1], name: 'arith.addf' }] },
     { isUnsigned: 1 },
+    { zero: undefined },
   ])
     expect(isQuantization({ ...own, ...change })).toBe(false);
   expect(isQuantization(null)).toBe(false);

@@ -191,6 +191,11 @@ test('other dequantized values stay as written', () => {
   expect(read(text.replace('(d0, d1) -> (d1)', '(d0, d1) -> (d0)'))).toEqual([]);
   expect(read(text.replace('quant_min = -128', 'quant_min = -64'))).toEqual([]);
   expect(read(text.replace('ins(%w, ', 'ins(%x, '))).toEqual([]);
+  // Floats that the program makes integers on the way.
+  const halves = program({ spelling: 'widened', type: 'bf16' });
+  expect(read(halves)).toHaveLength(1);
+  const rounded = '%2 = arith.fptosi %1 : f32 to i32\n    %3 = arith.sitofp %2 : i32 to f32\n';
+  expect(read(halves.replace('linalg.yield %1', `${rounded}    linalg.yield %3`))).toEqual([]);
   // A batch that is no copy of the matrix.
   expect(read(program({ batch: 1 }).replace('-> (d1, d2)>', '-> (d2, d1)>'))).toEqual([]);
 });
