@@ -1,10 +1,12 @@
 """Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`.
 
 SOURCE is the path of an .onnx file, `light:NAME`, `torch:NAME` for one of `networks.py`, or `wheel:PACKAGE==VERSION:PATH` for an .onnx file
-in the wheel of a package. `int8:SOURCE` and the other kinds of `quantized_models.py` are the same in 8 bits; `f16:torch:NAME` and `bf16:torch:NAME`
-compute in 16 bits, and have inputs and results of 32. It writes to FOLDER:
+in the wheel of a package. `int8:SOURCE` and the other kinds of `quantized_models.py` are the same in 8 bits; IREE gets `tosa:SOURCE` in TOSA, and
+`pt2e:torch:NAME` from PyTorch's own quantizer. `f16:torch:NAME` and `bf16:torch:NAME` compute in 16 bits, and have inputs and results of 32. It
+writes to FOLDER:
 - model.onnx with static shapes, of opset 17 or newer, and the name of its graph: IREE names the function after it
 - original.onnx, for a model in 8 bits: the same before that
+- model.mlir, for `tosa` and `pt2e`, whose model.onnx is for the peers alone
 - input0.npy, input1.npy, ..., a random value for each input
 - model.json: `inputs`, the paths of the inputs
 """
@@ -32,7 +34,7 @@ class ExportError(Exception):
 
 def export(folder, source, sizes):
     kind, _, original = source.partition(":")
-    is_quantized = kind.startswith("int8")
+    is_quantized = kind.startswith("int8") or kind in ("tosa", "pt2e")
     model = load(original, kind) if is_quantized or kind in NARROW else load(source)
     set_sizes(model.graph, sizes)
     model = with_shapes(model)
@@ -43,6 +45,15 @@ def export(folder, source, sizes):
 
         onnx.save(model, folder / "original.onnx")
         model = quantized(model, kind, lambda: {one.name: input_values(one, random) for one in model.graph.input})
+    if kind == "tosa":
+        from tosa_models import tosa_text
+
+        (folder / "model.mlir").write_text(tosa_text(model))
+    elif kind == "pt2e":
+        from networks import network
+        from pt2e_models import pt2e_text
+
+        (folder / "model.mlir").write_text(pt2e_text(*network(original.removeprefix("torch:"))))
     onnx.save(model, folder / "model.onnx")
     inputs = []
     for i, value in enumerate(model.graph.input):

@@ -42,8 +42,8 @@ const REST = groupOf(LISTED.rest, 'torch:');
 const LIGHT = groupOf(LISTED.light, '');
 const NETWORKS = [...CORE, ...REST];
 
-/** Quantized by ONNX Runtime, and in floats of 16 bits. */
-const KINDS = ['int8', 'int8-channels', 'int8-operators', 'int8-dynamic', 'f16', 'bf16'];
+/** Quantized by ONNX Runtime, for IREE in TOSA or by PyTorch, and in floats of 16 bits. */
+const KINDS = ['int8', 'int8-channels', 'int8-operators', 'int8-dynamic', 'tosa', 'pt2e', 'f16', 'bf16'];
 
 /** A network in another type: `int8:resnet50`. Null for other names. */
 function inKind(name: string): Model | null {
@@ -59,7 +59,7 @@ export const hasLrn = (name: string): boolean => LISTED.withLrn.includes(name);
 
 /** Whether the source, or the name on the command line, is a file of the user. */
 export const isFile = (source: string): boolean =>
-  source.endsWith('.onnx') && !/^(?:light|torch|wheel|int8[\w-]*|b?f16):/.test(source);
+  source.endsWith('.onnx') && !/^(?:light|torch|wheel|int8[\w-]*|tosa|pt2e|b?f16):/.test(source);
 
 /** Exporters that each draw includes: names of their graphs are not plain identifiers. */
 const ALWAYS = ['Paddle', 'PyTorch 1'];

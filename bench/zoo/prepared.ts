@@ -17,6 +17,8 @@ const sources = [
   exporter,
   script('light_models.py'),
   script('quantized_models.py'),
+  script('tosa_models.py'),
+  script('pt2e_models.py'),
   script('networks.py'),
   requirements,
 ];

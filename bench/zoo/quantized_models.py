@@ -13,11 +13,15 @@ DRAWS = 4
 SIGNED = {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8}
 UNSIGNED = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
 
+CHANNELS = {**UNSIGNED, "quant_format": QuantFormat.QDQ, "per_channel": True}
+
 # By the kind of the source: one step for each tensor, the quantizer's usual unsigned images and one step for each channel of a filter, and
 # QLinearConv and QLinearMatMul. IREE does not import other operations of the last kind, such as QLinearAdd.
 STATIC = {
     "int8": {**SIGNED, "quant_format": QuantFormat.QDQ},
-    "int8-channels": {**UNSIGNED, "quant_format": QuantFormat.QDQ, "per_channel": True},
+    "int8-channels": CHANNELS,
+    "pt2e": CHANNELS,
+    "tosa": {**CHANNELS, **SIGNED},
     "int8-operators": {
         **UNSIGNED,
         "quant_format": QuantFormat.QOperator,
@@ -25,8 +29,6 @@ STATIC = {
     },
 }
 DYNAMIC = "int8-dynamic"
-
-KINDS = (*STATIC, DYNAMIC)
 
 
 class Draws(CalibrationDataReader):
