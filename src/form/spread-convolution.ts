@@ -122,7 +122,7 @@ const MOST_ZEROS = 4096;
 /** Whether zeros lie between the elements of the image, or most products meet the zeros around it. */
 function isMostlyZero(spread: SpreadConvolution): boolean {
   const { convolution } = spread;
-  if (formOf(spread) === FILTERS_TO_PIXELS) return convolution.dilations.every((step) => step === 1);
+  if (hasPixels(spread)) return convolution.dilations.every((step) => step === 1);
   const { filter, result } = extentsOf(convolution);
   const meeting = meetingsOf(spread).map((along) => along.reduce((sum, { size }) => sum + size, 0));
   const most = filter.map((size, i) => size * result[i]!);
@@ -182,8 +182,12 @@ interface Along {
   readonly size: number;
   /** Number of places of the window. */
   readonly count: number;
-  /** For each element of the filter: its place in the window, and the pixel of the `stride` pixels of a place that it belongs to. */
-  readonly elements: readonly { readonly place: number; readonly pixel: number }[];
+  /** Elements of the filter: their places there and in the window, and the pixel of the `stride` pixels of a place that each belongs to. */
+  readonly elements: readonly {
+    readonly element: number;
+    readonly place: number;
+    readonly pixel: number;
+  }[];
 }
 
 /** The element `d` of the filter meets image element `i` for result `y` if `y + d = offset + stride * i`. */
@@ -196,23 +200,60 @@ function alongOf(offset: number, stride: number, elements: number, result: numbe
   const from = Math.min(...places);
   return {
     ...{ stride, from, size: Math.max(...places) - from + 1, count: Math.ceil(result / stride) },
-    elements: meeting.map(({ place, pixel }) => ({ place: place - from, pixel })),
+    elements: meeting.map(({ place, pixel }, element) => ({ element, place: place - from, pixel })),
   };
 }
 
 /** The form of a transposed convolution: one convolution of the image without zeros computes s x s pixels at each place. */
 const FILTERS_TO_PIXELS = 'filters-to-pixels';
 
+/** The form of one whose pixels meet few elements of the filter: a convolution for each of the s x s pixels, with those elements alone. */
+const BY_PIXELS = 'pixel-by-pixel';
+
 /** The form of a convolution of an image with zeros around it: a matmul for each element of the filter, where it meets the image. */
 const BY_ELEMENTS = 'element-by-element';
 
-const formOf = ({ strides }: Pick<SpreadConvolution, 'strides'>): string =>
-  strides.some((stride) => stride > 1) ? FILTERS_TO_PIXELS : BY_ELEMENTS;
+/** Filters whose sums fill vectors for one pixel. */
+const LEAST_FILTERS = 16;
+/** Products of one convolution for all pixels, for each product that meets the image. */
+const MOST_WASTE = 1.25;
 
-/** Writes the work of such a convolution in its form. Returns its result. */
+function formsOf(spread: SpreadConvolution): readonly string[] {
+  if (!hasPixels(spread)) return [BY_ELEMENTS];
+  const { filter, filters } = extentsOf(spread.convolution);
+  const alone = elementsOf(alongsOf(spread).map(({ stride, size }) => stride * size));
+  const isWasteful = filters >= LEAST_FILTERS && alone > MOST_WASTE * elementsOf(filter);
+  return isWasteful ? [BY_PIXELS, FILTERS_TO_PIXELS] : [FILTERS_TO_PIXELS];
+}
+
+/** Whether an element of the image gives several pixels: there are zeros between the elements, or there is one element. */
+const hasPixels = (spread: SpreadConvolution): boolean =>
+  spread.strides.some((stride) => stride > 1) || isOneElement(spread);
+
+const isOneElement = ({ convolution, image }: SpreadConvolution): boolean =>
+  image.shape.every((size, d) => size === 1 || !isSpatial(layoutOf(convolution)[0][d]!)) &&
+  extentsOf(convolution).result.some((size) => size > 1);
+
+/** By spatial dimension. The pixels of a single element are the whole result. */
+function alongsOf(spread: SpreadConvolution): readonly Along[] {
+  const { convolution, offsets, strides } = spread;
+  const { filter, result } = extentsOf(convolution);
+  return result.map((size, i) =>
+    alongOf(offsets[i]!, isOneElement(spread) ? size : strides[i]!, filter[i]!, size),
+  );
+}
+
+const WRITERS = new Map([
+  [BY_ELEMENTS, byElements],
+  [BY_PIXELS, byPixels],
+  [FILTERS_TO_PIXELS, filtersToPixels],
+]);
+
+/** Writes the work of such a convolution in a form. Returns its result. */
 function withoutZeros(
   writer: Writer,
   spread: SpreadConvolution,
+  form: string,
   operands: readonly [Value, Value, Value],
 ): Value {
   const { convolution, offsets, strides } = spread;
@@ -225,7 +266,8 @@ function withoutZeros(
   const missing = own.strides.length - strides.length;
   const inTwo = (list: readonly number[], other: number) => [...Array<number>(missing).fill(other), ...list];
   const flat = { convolution: own, image, offsets: inTwo(offsets, 0), strides: inTwo(strides, 1) };
-  const write = formOf(spread) === BY_ELEMENTS ? byElements : filtersToPixels;
+  const write = formsOf(spread).includes(form) ? WRITERS.get(form) : undefined;
+  if (write === undefined) throw new RangeError(`${spreadKey(spread)} has no form ${form}`);
   const sum = writer.add(write(writer, flat, [moved, elements]), writer.transpose(into, CHANNELS_LAST));
   return fromChannelsFirst(writer, convolution, writer.transpose(sum, CHANNELS_FIRST));
 }
@@ -270,40 +312,86 @@ function byElements(
 /** The same for a transposed convolution. */
 function filtersToPixels(
   writer: Writer,
-  { convolution, offsets, strides }: SpreadConvolution,
+  spread: SpreadConvolution,
   [image, elements]: readonly [Value, Value],
 ): Value {
-  const { batch, filters, channels, filter: window, result } = extentsOf(convolution);
-  const along = result.map((size, i) => alongOf(offsets[i]!, strides[i]!, window[i]!, size)) as [
-    Along,
-    Along,
-  ];
+  const { batch, filters, channels } = extentsOf(spread.convolution);
+  const along = alongsOf(spread) as [Along, Along];
   const [rows, columns] = along;
-
   const read = windowed(writer, image, along);
   const shape = [rows.size, columns.size, channels, rows.stride, columns.stride, filters];
-  let spread = writer.zeros({ ...elements, shape });
-  for (const [h, row] of rows.elements.entries())
-    for (const [w, column] of columns.elements.entries()) {
+  let all = writer.zeros({ ...elements, shape });
+  for (const row of rows.elements)
+    for (const column of columns.elements) {
       const places = [row.place, column.place, null, row.pixel, column.pixel, null];
-      spread = writer.insertAt(elementOf(writer, elements, h, w), spread, places);
+      const element = elementOf(writer, elements, row.element, column.element);
+      all = writer.insertAt(element, all, places);
     }
-  const all = writer.settle(writer.collapse(spread, [[0], [1], [2], [3, 4, 5]]));
-  const sumsShape = [batch, rows.count, columns.count, rows.stride * columns.stride * filters];
-  const sums =
-    rows.size * columns.size === 1
-      ? pixelsTimes(writer, read, writer.collapse(all, [[0, 1, 2], [3]]), sumsShape)
-      : convolve(writer, read, all, writer.zeros({ ...image, shape: sumsShape }), STEPS);
+  const settled = writer.settle(writer.collapse(all, [[0], [1], [2], [3, 4, 5]]));
+  const sums = sumsOf(writer, read, settled, [batch, rows.count, columns.count]);
   const split = writer.expand(
     sums,
     [[0], [1], [2], [3, 4, 5]],
     [batch, rows.count, columns.count, rows.stride, columns.stride, filters],
   );
-  const joined = writer.collapse(writer.transpose(split, [0, 1, 3, 2, 4, 5]), [[0], [1, 2], [3, 4], [5]]);
-  return writer.slice(joined, [
+  return joined(writer, writer.transpose(split, [0, 1, 3, 2, 4, 5]), spread);
+}
+
+/** The same, with a convolution for each pixel. */
+function byPixels(
+  writer: Writer,
+  spread: SpreadConvolution,
+  [image, elements]: readonly [Value, Value],
+): Value {
+  const { batch, filters, channels } = extentsOf(spread.convolution);
+  const along = alongsOf(spread) as [Along, Along];
+  const counts = along.map(({ count }) => count);
+  const [down, right] = along.map(({ stride }) => stride) as [number, number];
+  let all = writer.zeros({ ...image, shape: [down, right, batch, ...counts, filters] });
+  for (let pixel = 0; pixel < down * right; pixel++) {
+    const at = [Math.floor(pixel / right), pixel % right];
+    const own = along.map((one, i) => ofPixel(one, at[i]!)) as [Along, Along];
+    const [rows, columns] = own;
+    if (rows.size * columns.size === 0) continue;
+    let filter = writer.zeros({ ...elements, shape: [rows.size, columns.size, channels, filters] });
+    for (const row of rows.elements)
+      for (const column of columns.elements) {
+        const element = elementOf(writer, elements, row.element, column.element);
+        filter = writer.insertAt(element, filter, [row.place, column.place, null, null]);
+      }
+    const read = writer.settle(windowed(writer, image, own));
+    const sums = sumsOf(writer, read, writer.settle(filter), [batch, ...counts]);
+    all = writer.insertAt(sums, all, [...at, null, null, null, null]);
+  }
+  return joined(writer, writer.transpose(writer.settle(all), [2, 3, 0, 4, 1, 5]), spread);
+}
+
+/** The windows and elements of the filter that one of the pixels meets. */
+function ofPixel({ elements, from, ...along }: Along, pixel: number): Along {
+  const own = elements.filter((one) => one.pixel === pixel);
+  const places = own.map(({ place }) => place);
+  const first = Math.min(...places);
+  return {
+    ...{ ...along, from: from + first, size: own.length === 0 ? 0 : Math.max(...places) - first + 1 },
+    elements: own.map((one) => ({ ...one, place: one.place - first })),
+  };
+}
+
+/** The sums (n, h, w, f) of the windows of an image (n, h, w, c) with a filter (kh, kw, c, f). */
+function sumsOf(writer: Writer, image: Value, filter: Value, places: readonly number[]): Value {
+  const [rows, columns, , filters] = filter.shape as [number, number, number, number];
+  const shape = [...places, filters];
+  return rows * columns === 1
+    ? pixelsTimes(writer, image, writer.collapse(filter, [[0, 1, 2], [3]]), shape)
+    : convolve(writer, image, filter, writer.zeros({ ...image, shape }), STEPS);
+}
+
+/** The result, of pixels (n, h, down, w, right, f). */
+function joined(writer: Writer, pixels: Value, { convolution }: SpreadConvolution): Value {
+  const { batch, filters, result } = extentsOf(convolution);
+  return writer.slice(writer.collapse(pixels, [[0], [1, 2], [3, 4], [5]]), [
     [0, batch, 1],
-    [0, result[0]!, 1],
-    [0, result[1]!, 1],
+    ...result.map((size) => [0, size, 1] as const),
     [0, filters, 1],
   ]);
 }
@@ -347,13 +435,13 @@ export const spreadConvolutions: ReplaceableKind<SpreadConvolution> = {
   read: (text, operations) => operations.flatMap((one) => readSpread(one, text) ?? []),
   writtenOf: writtenSpread,
   resultOf: ({ convolution }) => convolution.result,
-  formsOf: (spread) => [{ name: formOf(spread) }],
-  write(writer, spread, operands) {
+  formsOf: (spread) => formsOf(spread).map((name) => ({ name })),
+  write(writer, spread, operands, { name }) {
     const { image, convolution } = spread;
     return {
-      value: withoutZeros(writer, spread, operands as [Value, Value, Value]),
+      value: withoutZeros(writer, spread, name, operands as [Value, Value, Value]),
       images: [image, convolution.result],
-      padding: formOf(spread) === BY_ELEMENTS ? convolution.image : null,
+      padding: name === BY_ELEMENTS ? convolution.image : null,
     };
   },
   loopsOf: ({ convolution }) => loopsOf(convolution),

@@ -4,11 +4,12 @@ import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import type { ConvolutionForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import type { Packed } from './packing.ts';
+import type { Packed, Packing } from './packing.ts';
 import { packedProduct } from './tiles.ts';
 import { productOfIntegers } from './packed-product.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes } from './parts.ts';
 import type { Value, Writer } from './text.ts';
+import type { Tensor } from '../workload/tensor.ts';
 
 /** Floats that some processors have tiles for. Products are summed in 32 bits. */
 const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32'].includes(elementType);
@@ -16,10 +17,15 @@ const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32
 /** Fewer filters do not pay for the copy of windows of 32 bits. */
 const LEAST_FILTERS = 128;
 
+/** Filters of an image with one channel. The compiler drops that dimension, and makes scalar code of what is left. */
+const LEAST_FILTERS_OF_ONE_CHANNEL = 8;
+
 function isWorthCopying(convolution: Convolution): boolean {
-  const { filter, filters } = extentsOf(convolution);
+  const { channels, filter, filters } = extentsOf(convolution);
   if (convolution.image.elementType !== 'f32') return true;
-  return filters >= LEAST_FILTERS && filter.some((size) => size > 1) && hasSlices(convolution);
+  if (filter.every((size) => size === 1)) return false;
+  if (channels === 1) return filters >= LEAST_FILTERS_OF_ONE_CHANNEL;
+  return filters >= LEAST_FILTERS && hasSlices(convolution);
 }
 
 /** More slices take longer to read than a copy of single elements. */
@@ -47,7 +53,9 @@ export const windowsByFilters: ConvolutionForm = {
       (isPackable(elementType) && result.elementType === 'f32' && isWorthCopying(convolution))
     );
   },
-  tilesOf: ({ image: { elementType } }) => {
+  tilesOf: (convolution) => {
+    const { elementType } = convolution.image;
+    if (elementType === 'f32' && extentsOf(convolution).channels === 1) return undefined;
     if (isPackable(elementType)) return { of: elementType, areNeeded: true };
     return elementType === 'i8' ? { of: 'i8', areNeeded: false } : undefined;
   },
@@ -60,12 +68,22 @@ export const windowsByFilters: ConvolutionForm = {
     const shape = [batch, ...result, filters];
     const { elementType } = accumulator;
     const own = isFloat(elementType)
-      ? packedProduct(writer, [rows, weights], false, { elementType, shape }, packing!)
+      ? productOfFloats(writer, [rows, weights], { elementType, shape }, packing)
       : productOfIntegers(writer, [rows, weights], { widenings, packing, shape });
     const sum = writer.add(own, writer.transpose(accumulator, CHANNELS_LAST));
     return writer.transpose(sum, CHANNELS_FIRST);
   },
 };
+
+function productOfFloats(
+  writer: Writer,
+  [rows, weights]: readonly [Value, Value],
+  result: Tensor,
+  packing: Packing | null,
+): Value {
+  if (packing !== null) return packedProduct(writer, [rows, weights], false, result, packing);
+  return writer.expand(rowsTimes(writer, rows, weights), [[0, 1, 2], [3]], result.shape);
+}
 
 /**
  * An image (n, h, w, c) as (n, y, x, h / strides, w / strides, c): places with the same remainder by the strides lie together, so that a window reads them

@@ -105,6 +105,10 @@ const CASES: readonly (readonly [string, Written])[] = [
   ['an odd size', square([1, 4, 8], 7, 3, 2, 1, 1)],
   ['fewer elements than the stride', square([1, 3, 4], 5, 2, 3, 1)],
   ['a border without zeros', square([1, 3, 4], 9, 5, 2, 0)],
+  ['a single element', square([2, 5, 6], 1, 4, 1, 3)],
+  ['many filters of windows that overlap', square([2, 3, 16], 5, 4, 2, 2)],
+  ['many filters of an odd size', square([1, 4, 20], 7, 3, 2, 1, 1)],
+  ['many filters, and pixels that stay zero', square([1, 3, 16], 5, 2, 3, 1)],
   ['the middle of the filter alone meets the image', dilated([1, 6, 5], 5, 7)],
   ['some products meet the image', dilated([2, 6, 8], 9, 6)],
   ['padding as an insertion', { ...dilated([1, 3, 4], 6, 5), isPadded: false }],
@@ -143,7 +147,10 @@ test(
     expect(found.every(isSpread) && found.every(isRewritable)).toBe(true);
     const choices = chooseForms(found as SpreadConvolution[]);
     expect(choices.map(({ form }) => form)).toEqual(
-      CASES.map(([, { dilation }]) => (dilation === undefined ? 'filters-to-pixels' : 'element-by-element')),
+      CASES.map(([name, { dilation }]) => {
+        if (dilation !== undefined) return 'element-by-element';
+        return name.startsWith('many filters') ? 'pixel-by-pixel' : 'filters-to-pixels';
+      }),
     );
     const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'spec.mlir')];
     writeFileSync(input, text);
