@@ -347,7 +347,10 @@ function byPixels(
   const along = alongsOf(spread) as [Along, Along];
   const counts = along.map(({ count }) => count);
   const [down, right] = along.map(({ stride }) => stride) as [number, number];
-  let all = writer.zeros({ ...image, shape: [down, right, batch, ...counts, filters] });
+  const [height, width] = counts as [number, number];
+  const isWhole = along.every(({ stride }, i) => stride <= extentsOf(spread.convolution).filter[i]!);
+  const type = { ...image, shape: [batch, height, down, width, right, filters] };
+  let all = isWhole ? writer.empty(type) : writer.zeros(type);
   for (let pixel = 0; pixel < down * right; pixel++) {
     const at = [Math.floor(pixel / right), pixel % right];
     const own = along.map((one, i) => ofPixel(one, at[i]!)) as [Along, Along];
@@ -361,9 +364,9 @@ function byPixels(
       }
     const read = writer.settle(windowed(writer, image, own));
     const sums = sumsOf(writer, read, writer.settle(filter), [batch, ...counts]);
-    all = writer.insertAt(sums, all, [...at, null, null, null, null]);
+    all = writer.insertAt(sums, all, [null, null, at[0]!, null, at[1]!, null]);
   }
-  return joined(writer, writer.transpose(writer.settle(all), [2, 3, 0, 4, 1, 5]), spread);
+  return joined(writer, writer.settle(all), spread);
 }
 
 /** The windows and elements of the filter that one of the pixels meets. */
@@ -381,9 +384,38 @@ function ofPixel({ elements, from, ...along }: Along, pixel: number): Along {
 function sumsOf(writer: Writer, image: Value, filter: Value, places: readonly number[]): Value {
   const [rows, columns, , filters] = filter.shape as [number, number, number, number];
   const shape = [...places, filters];
-  return rows * columns === 1
-    ? pixelsTimes(writer, image, writer.collapse(filter, [[0, 1, 2], [3]]), shape)
+  // The compiler drops a dimension of one element, and makes scalar code of what is left.
+  return rows === 1 || columns === 1
+    ? pixelsTimes(
+        writer,
+        windowsOf(writer, image, [rows, columns], places),
+        writer.collapse(filter, [[0, 1, 2], [3]]),
+        shape,
+      )
     : convolve(writer, image, filter, writer.zeros({ ...image, shape }), STEPS);
+}
+
+/** The windows (n, h, w, kh * kw * c) of an image (n, h, w, c). */
+function windowsOf(
+  writer: Writer,
+  image: Value,
+  [rows, columns]: readonly [number, number],
+  places: readonly number[],
+): Value {
+  const [batch, height, width] = places as [number, number, number];
+  const channels = image.shape[3]!;
+  if (rows * columns === 1) return image;
+  let windows = writer.empty({ ...image, shape: [batch, height, width, rows * columns, channels] });
+  for (let i = 0; i < rows * columns; i++) {
+    const slice = writer.slice(image, [
+      [0, batch, 1],
+      [Math.floor(i / columns), height, 1],
+      [i % columns, width, 1],
+      [0, channels, 1],
+    ]);
+    windows = writer.insert(slice, windows, 3, i);
+  }
+  return writer.settle(writer.collapse(windows, [[0], [1], [2], [3, 4]]));
 }
 
 /** The result, of pixels (n, h, down, w, right, f). */

@@ -121,6 +121,14 @@ const CASES: readonly (readonly [string, Written])[] = [
     },
   ],
   [
+    'many filters in one dimension',
+    {
+      name: 'conv_1d_ncw_fcw',
+      ...{ image: [1, 6, 9], whole: [1, 6, 47], filter: [16, 6, 7], result: [1, 16, 41] },
+      ...{ offsets: [0, 0, 3], strides: [1, 1, 5] },
+    },
+  ],
+  [
     'one dimension with padding',
     {
       name: 'conv_1d_ncw_fcw',
