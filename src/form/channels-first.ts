@@ -1,5 +1,5 @@
 // Convolutions in the layout that forms are written for: two dimensions, and the channels first. Convolutions of one dimension get a first
-// dimension of size 1. Front ends such as StableHLO transpose images and filters to the channels innermost and back, and the transposes of these
+// dimension of size 1. Of three dimensions, each slice of the result is an image of the batch, and the slices that it reads are its channels. Front ends such as StableHLO transpose images and filters to the channels innermost and back, and the transposes of these
 // forms cancel theirs.
 import type { Convolution } from './convolution.ts';
 import { permuted, type Value, type Writer } from './text.ts';
@@ -11,12 +11,12 @@ type Part = 'image' | 'filter' | 'result';
 
 /** The way from another layout. */
 interface Way {
-  /** Strides and dilations of dimensions that the layout lacks. */
-  readonly more: readonly number[];
-  to(value: Tensor, part: Part): Tensor;
-  write(writer: Writer, value: Value, part: Part): Value;
+  /** Strides or dilations. */
+  moves(own: readonly number[]): readonly number[];
+  to(value: Tensor, part: Part, convolution: Convolution): Tensor;
+  write(writer: Writer, value: Value, part: Part, convolution: Convolution): Value;
   /** Writes a result in the layout of the convolution. */
-  writeBack(writer: Writer, result: Value): Value;
+  writeBack(writer: Writer, result: Value, convolution: Convolution): Value;
 }
 
 /** The reassociation of dimensions from one to two. */
@@ -29,22 +29,76 @@ const FILTERS_FIRST = [3, 2, 0, 1];
 
 const permutationOf = (part: Part) => (part === 'filter' ? FILTERS_FIRST : CHANNELS_FIRST);
 
+/** From (n, c, d, h, w) to (n, d, c, h, w), and back. */
+const SLICES_FIRST = [0, 2, 1, 3, 4];
+
+/** In two dimensions: slices of the batch (n, d, c, h, w), and slices of a filter (f, d, c, h, w). */
+const OF_BATCH = [[0, 1], [2], [3], [4]];
+const OF_CHANNELS = [[0], [1, 2], [3], [4]];
+
+const inSlices: Way = {
+  moves: ([, ...flat]) => flat,
+  to({ shape, elementType }, part, { filter, result }) {
+    const [first, channels, , ...flat] = shape as [number, number, number, ...number[]];
+    const [count, depth] = [result, filter].map((one) => one.shape[2]!) as [number, number];
+    const outer = {
+      image: [first * count, depth * channels],
+      filter: [first, depth * channels],
+      result: [first * count, channels],
+    }[part];
+    return { elementType, shape: [...outer, ...flat] };
+  },
+  write(writer, value, part, convolution) {
+    const slices = writer.transpose(value, SLICES_FIRST);
+    if (part === 'result') return writer.collapse(slices, OF_BATCH);
+    if (part === 'filter') return writer.collapse(slices, OF_CHANNELS);
+    return readSlices(writer, slices, convolution);
+  },
+  writeBack(writer, result, { result: { shape } }) {
+    const expanded = SLICES_FIRST.map((d) => shape[d]!);
+    return writer.transpose(writer.expand(result, OF_BATCH, expanded), SLICES_FIRST);
+  },
+};
+
+/** The slices (n, d, c, h, w) of an image that each slice of a result reads: (n * d, kd * c, h, w). */
+function readSlices(
+  writer: Writer,
+  image: Value,
+  { filter, result, strides, dilations }: Convolution,
+): Value {
+  const [batch, , channels, height, width] = image.shape as [number, number, number, number, number];
+  const [count, depth] = [result, filter].map(({ shape }) => shape[2]!) as [number, number];
+  let all = writer.empty({ ...image, shape: [batch, count, depth, channels, height, width] });
+  for (let place = 0; place < depth; place++) {
+    const slices = writer.slice(image, [
+      [0, batch, 1],
+      [place * dilations[0]!, count, strides[0]!],
+      [0, channels, 1],
+      [0, height, 1],
+      [0, width, 1],
+    ]);
+    all = writer.insert(slices, all, 2, place);
+  }
+  return writer.settle(writer.collapse(all, [[0, 1], [2, 3], [4], [5]]));
+}
+
 const NAME = 'linalg.conv_2d_nchw_fchw';
 
 /** By the name of a convolution. */
 const WAYS: Readonly<Record<string, Way>> = {
   'linalg.conv_1d_ncw_fcw': {
-    more: [1],
+    moves: (own) => [1, ...own],
     to: (value) => ({ ...value, shape: widened(value.shape) }),
     write: (writer, value) => writer.expand(value, GROUPS, widened(value.shape)),
     writeBack: (writer, result) => writer.collapse(result, GROUPS),
   },
   'linalg.conv_2d_nhwc_hwcf': {
-    more: [],
+    moves: (own) => own,
     to: (value, part) => permuted(value, permutationOf(part)),
     write: (writer, value, part) => writer.transpose(value, permutationOf(part)),
     writeBack: (writer, result) => writer.transpose(result, CHANNELS_LAST),
   },
+  'linalg.conv_3d_ncdhw_fcdhw': inSlices,
 };
 
 const wayFrom = ({ name }: Pick<Convolution, 'name'>): Way | null =>
@@ -57,25 +111,18 @@ export function channelsFirst(convolution: Convolution): Convolution {
   const { image, filter, result, strides, dilations } = convolution;
   return {
     name: NAME,
-    image: way.to(image, 'image'),
-    filter: way.to(filter, 'filter'),
-    result: way.to(result, 'result'),
-    strides: [...way.more, ...strides],
-    dilations: [...way.more, ...dilations],
+    image: way.to(image, 'image', convolution),
+    filter: way.to(filter, 'filter', convolution),
+    result: way.to(result, 'result', convolution),
+    strides: way.moves(strides),
+    dilations: way.moves(dilations),
   };
 }
 
 /** Writes an operand in the layout of `channelsFirst`. */
-export const toChannelsFirst = (
-  writer: Writer,
-  convolution: Pick<Convolution, 'name'>,
-  value: Value,
-  part: Part,
-): Value => wayFrom(convolution)?.write(writer, value, part) ?? value;
+export const toChannelsFirst = (writer: Writer, convolution: Convolution, value: Value, part: Part): Value =>
+  wayFrom(convolution)?.write(writer, value, part, convolution) ?? value;
 
 /** Writes a result in the layout of the convolution. */
-export const fromChannelsFirst = (
-  writer: Writer,
-  convolution: Pick<Convolution, 'name'>,
-  result: Value,
-): Value => wayFrom(convolution)?.writeBack(writer, result) ?? result;
+export const fromChannelsFirst = (writer: Writer, convolution: Convolution, result: Value): Value =>
+  wayFrom(convolution)?.writeBack(writer, result, convolution) ?? result;

@@ -60,6 +60,7 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   [GENERIC]: ['nchw', 'fchw'],
   [WITH_ZERO_POINT]: ['nchw', 'fchw'],
   [WITH_TRANSPOSES]: ['nhwc', 'hwcf'],
+  'linalg.conv_3d_ncdhw_fcdhw': ['ncdhw', 'fcdhw'],
   'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
   'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
   'linalg.depthwise_conv_2d_nchw_chw': ['nghw', 'ghw'],
