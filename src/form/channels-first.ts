@@ -68,18 +68,16 @@ function readSlices(
 ): Value {
   const [batch, , channels, height, width] = image.shape as [number, number, number, number, number];
   const [count, depth] = [result, filter].map(({ shape }) => shape[2]!) as [number, number];
-  let all = writer.empty({ ...image, shape: [batch, count, depth, channels, height, width] });
-  for (let place = 0; place < depth; place++) {
-    const slices = writer.slice(image, [
+  const read = Array.from({ length: depth }, (_, place) =>
+    writer.slice(image, [
       [0, batch, 1],
       [place * dilations[0]!, count, strides[0]!],
       [0, channels, 1],
       [0, height, 1],
       [0, width, 1],
-    ]);
-    all = writer.insert(slices, all, 2, place);
-  }
-  return writer.settle(writer.collapse(all, [[0, 1], [2, 3], [4], [5]]));
+    ]),
+  );
+  return writer.settle(writer.collapse(writer.stack(read, 2), [[0, 1], [2, 3], [4], [5]]));
 }
 
 const NAME = 'linalg.conv_2d_nchw_fchw';

@@ -53,9 +53,12 @@ export function oneByOne(
 ): Value {
   const [parts, ...ofOne] = shape;
   const none = writer.zeros({ elementType, shape: ofOne });
-  let results = writer.empty({ elementType, shape });
-  for (let part = 0; part < parts!; part++) results = writer.insert(convolve(part, none), results, 0, part);
-  return writer.settle(results);
+  return writer.settle(
+    writer.stack(
+      Array.from({ length: parts! }, (_, part) => convolve(part, none)),
+      0,
+    ),
+  );
 }
 
 /** Filters of a block: two or more vectors of the widest registers, and full cache lines. */

@@ -55,7 +55,7 @@ export const pixelsFirst: ConvolutionForm = {
 
 /** A row for each pixel of the result, with all values that it reads: (p, w * c). */
 function rowsOf(writer: Writer, convolution: Convolution, image: Value): Value {
-  const { channels, batch, result, filter } = extentsOf(convolution);
+  const { result, filter } = extentsOf(convolution);
   const { strides, dilations } = convolution;
   const reads = filter[1]!;
   const read = (at: number): Value => {
@@ -70,9 +70,8 @@ function rowsOf(writer: Writer, convolution: Convolution, image: Value): Value {
     return writer.transpose(everyOther(writer, rest, result, strides), CHANNELS_LAST);
   };
   if (reads === 1) return writer.collapse(read(0), [[0, 1, 2], [3]]);
-  let rows = writer.empty({ ...image, shape: [batch, ...result, reads, channels] });
-  for (let at = 0; at < reads; at++) rows = writer.insert(read(at), rows, 3, at);
-  return writer.collapse(rows, [
+  const rows = Array.from({ length: reads }, (_, at) => read(at));
+  return writer.collapse(writer.stack(rows, 3), [
     [0, 1, 2],
     [3, 4],
   ]);

@@ -405,17 +405,15 @@ function windowsOf(
   const [batch, height, width] = places as [number, number, number];
   const channels = image.shape[3]!;
   if (rows * columns === 1) return image;
-  let windows = writer.empty({ ...image, shape: [batch, height, width, rows * columns, channels] });
-  for (let i = 0; i < rows * columns; i++) {
-    const slice = writer.slice(image, [
+  const slices = Array.from({ length: rows * columns }, (_, i) =>
+    writer.slice(image, [
       [0, batch, 1],
       [Math.floor(i / columns), height, 1],
       [i % columns, width, 1],
       [0, channels, 1],
-    ]);
-    windows = writer.insert(slice, windows, 3, i);
-  }
-  return writer.settle(writer.collapse(windows, [[0], [1], [2], [3, 4]]));
+    ]),
+  );
+  return writer.settle(writer.collapse(writer.stack(slices, 3), [[0], [1], [2], [3, 4]]));
 }
 
 /** The result, of pixels (n, h, down, w, right, f). */

@@ -298,6 +298,13 @@ export class Writer {
     );
   }
 
+  /** Values of one type, one after the other along a new dimension `d`. */
+  stack(parts: readonly Value[], d: number): Value {
+    const [first] = parts as readonly [Value];
+    const into = this.empty({ ...first, shape: first.shape.toSpliced(d, 0, parts.length) });
+    return parts.reduce((all, part, place) => this.insert(part, all, d, place), into);
+  }
+
   /** `into` with `part` at these places. @param places of the dimensions that `part` lacks; null for its own dimensions */
   insertAt(part: Value, into: Value, places: readonly (number | null)[]): Value {
     const list = (own: (place: number) => number, other: (size: number) => number) => {

@@ -117,10 +117,9 @@ function slicesOf(writer: Writer, image: Value, { strides, dilations, ...convolu
       [0, channels, 1],
     ]);
   });
-  const into = writer.empty({ ...image, shape: [batch, ...result, slices.length, channels] });
   // A choice reads all slices for each of them.
-  if (image.elementType === 'f32')
-    return slices.reduce((windows, slice, i) => writer.insert(slice, windows, 3, i), into);
+  if (image.elementType === 'f32') return writer.stack(slices, 3);
+  const into = writer.empty({ ...image, shape: [batch, ...result, slices.length, channels] });
   const chosen = slices.slice(1).map((_, i) => {
     const [at, before] = [i + 1, i === 0 ? '%x0' : `%r${i}`];
     return [
