@@ -226,11 +226,12 @@ function formsOf(spread: SpreadConvolution): readonly string[] {
   return isWasteful ? [BY_PIXELS, FILTERS_TO_PIXELS] : [FILTERS_TO_PIXELS];
 }
 
-/** Whether an element of the image gives several pixels: there are zeros between the elements, or there is one element. */
+/** Whether an element of the image gives several pixels: there are zeros between the elements, or a dense filter meets one element. */
 const hasPixels = (spread: SpreadConvolution): boolean =>
   spread.strides.some((stride) => stride > 1) || isOneElement(spread);
 
 const isOneElement = ({ convolution, image }: SpreadConvolution): boolean =>
+  convolution.dilations.every((step) => step === 1) &&
   image.shape.every((size, d) => size === 1 || !isSpatial(layoutOf(convolution)[0][d]!)) &&
   extentsOf(convolution).result.some((size) => size > 1);
 

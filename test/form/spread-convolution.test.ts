@@ -111,6 +111,7 @@ const CASES: readonly (readonly [string, Written])[] = [
   ['many filters, and pixels that stay zero', square([1, 3, 16], 5, 2, 3, 1)],
   ['the middle of the filter alone meets the image', dilated([1, 6, 5], 5, 7)],
   ['some products meet the image', dilated([2, 6, 8], 9, 6)],
+  ['a dilated filter over one element', dilated([2, 6, 5], 1, 3)],
   ['padding as an insertion', { ...dilated([1, 3, 4], 6, 5), isPadded: false }],
   [
     'one dimension',
