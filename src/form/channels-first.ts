@@ -49,10 +49,9 @@ const inSlices: Way = {
     return { elementType, shape: [...outer, ...flat] };
   },
   write(writer, value, part, convolution) {
+    if (part === 'image') return readSlices(writer, value, convolution);
     const slices = writer.transpose(value, SLICES_FIRST);
-    if (part === 'result') return writer.collapse(slices, OF_BATCH);
-    if (part === 'filter') return writer.collapse(slices, OF_CHANNELS);
-    return readSlices(writer, slices, convolution);
+    return writer.collapse(slices, part === 'filter' ? OF_CHANNELS : OF_BATCH);
   },
   writeBack(writer, result, { result: { shape } }) {
     const expanded = SLICES_FIRST.map((d) => shape[d]!);
@@ -60,24 +59,29 @@ const inSlices: Way = {
   },
 };
 
-/** The slices (n, d, c, h, w) of an image that each slice of a result reads: (n * d, kd * c, h, w). */
+/**
+ * The slices of an image (n, c, d, h, w) that each slice of a result reads: (n * d, kd * c, h, w). They are copied with the channels innermost, as most
+ * forms read them, so that copies are contiguous.
+ */
 function readSlices(
   writer: Writer,
   image: Value,
   { filter, result, strides, dilations }: Convolution,
 ): Value {
-  const [batch, , channels, height, width] = image.shape as [number, number, number, number, number];
+  const [batch, channels, , height, width] = image.shape as [number, number, number, number, number];
   const [count, depth] = [result, filter].map(({ shape }) => shape[2]!) as [number, number];
+  const last = writer.move(image, [0, 2, 3, 4, 1]);
   const read = Array.from({ length: depth }, (_, place) =>
-    writer.slice(image, [
+    writer.slice(last, [
       [0, batch, 1],
       [place * dilations[0]!, count, strides[0]!],
-      [0, channels, 1],
       [0, height, 1],
       [0, width, 1],
+      [0, channels, 1],
     ]),
   );
-  return writer.settle(writer.collapse(writer.stack(read, 2), [[0, 1], [2, 3], [4], [5]]));
+  const rows = writer.collapse(writer.stack(read, 4), [[0, 1], [2], [3], [4, 5]]);
+  return writer.transpose(writer.settle(rows), CHANNELS_FIRST);
 }
 
 const NAME = 'linalg.conv_2d_nchw_fchw';
