@@ -14,7 +14,8 @@ import { quantizations, type Quantization } from './quantization.ts';
 import { roundings, type Rounding } from './rounding.ts';
 import { storedProducts, type StoredProduct } from './stored-product.ts';
 import { tables, type Table } from './table.ts';
-import { spreadConvolutions, type SpreadConvolution } from './spread-convolution.ts';
+import type { SpreadConvolution } from './spread-convolution.ts';
+import { spreadConvolutions } from './spread-forms.ts';
 
 /** An operation that another one replaces. */
 export type Replaceable =
