@@ -89,7 +89,7 @@ export const spatialIn = (layout: string): string[] => Array.from(layout).filter
  * @returns null for other operations, for dynamic shapes and for text that is not understood
  */
 export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
-  const { name, operands, attributes } = operation;
+  const { name, operands } = operation;
   if (!Object.hasOwn(LAYOUTS, name) || operands.length !== (name === WITH_ZERO_POINT ? 5 : 3)) return null;
   const [image, filter, result] = [operands[0]!, operands[1]!, operands.at(-1)!].map(({ type }) =>
     staticTensor(type),
@@ -103,24 +103,14 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   if (
     name === WITH_TRANSPOSES &&
     isFloat(image.elementType) &&
+    !isNarrowFloat(image.elementType) &&
     !isTransposed(operands[1]!.value, operation.start, text)
   )
     return null;
   if (name === WITH_ZERO_POINT && !isZero(definitionIn(text, operands[3]!.value, operation.start)))
     return null;
-  const rank = spatialIn(LAYOUTS[name]![0]).length;
-  const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
-    const found = attributes.find((one) => one.name === attribute);
-    // Both attributes default to 1.
-    if (found === undefined) return { sizes: Array<number>(rank).fill(1), written: 'none' };
-    return readSteps(Buffer.from(text.subarray(found.start, found.end)).toString('latin1'));
-  };
-  const [strides, dilations] = [stepsOf('strides'), stepsOf('dilations')];
-  if (strides?.sizes.length !== rank || dilations?.sizes.length !== rank) return null;
-  // The matcher writes both attributes in one spelling.
-  const steps = strides.written;
-  if (dilations.written !== steps) return null;
-  const moves = { strides: strides.sizes, dilations: dilations.sizes, ...(steps !== 'vector' && { steps }) };
+  const moves = readMoves(operation, text, spatialIn(LAYOUTS[name]![0]).length);
+  if (moves === null) return null;
   const found = { name, image, filter, result, ...moves };
   return isConvolution(found) ? found : null;
 }
@@ -134,6 +124,25 @@ const MOVING =
 /** Whether the text before an operation defines a value as another layout of a value. */
 const isTransposed = (value: string, end: number, text: Uint8Array): boolean =>
   MOVING.test(definitionIn(text, value, end) ?? '');
+
+/** How the windows of a convolution move, along each dimension of the image. */
+export type Moves = Pick<Convolution, 'strides' | 'dilations' | 'steps'>;
+
+/** @returns null for text that is not understood */
+export function readMoves({ attributes }: Operation, text: Uint8Array, rank: number): Moves | null {
+  const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
+    const found = attributes.find((one) => one.name === attribute);
+    // Both attributes default to 1.
+    if (found === undefined) return { sizes: Array<number>(rank).fill(1), written: 'none' };
+    return readSteps(Buffer.from(text.subarray(found.start, found.end)).toString('latin1'));
+  };
+  const [strides, dilations] = [stepsOf('strides'), stepsOf('dilations')];
+  if (strides?.sizes.length !== rank || dilations?.sizes.length !== rank) return null;
+  // The matcher writes both attributes in one spelling.
+  const steps = strides.written;
+  if (dilations.written !== steps) return null;
+  return { strides: strides.sizes, dilations: dilations.sizes, ...(steps !== 'vector' && { steps }) };
+}
 
 /** `strides = dense<2> : vector<2xi64>` or `dense<[2, 1]> : tensor<2xi64>`. */
 function readSteps(text: string): { sizes: readonly number[]; written: Steps } | null {

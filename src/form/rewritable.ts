@@ -16,10 +16,12 @@ import { storedProducts, type StoredProduct } from './stored-product.ts';
 import { tables, type Table } from './table.ts';
 import type { SpreadConvolution } from './spread-convolution.ts';
 import { spreadConvolutions } from './spread-forms.ts';
+import { narrowSums, withWideSums, type NarrowSums } from './wide-sums.ts';
 
 /** An operation that another one replaces. */
 export type Replaceable =
   | Convolution
+  | NarrowSums
   | SpreadConvolution
   | Product
   | IntegerProduct
@@ -35,6 +37,7 @@ export type Replaceable =
 export type Rewritable = Replaceable | Quantized;
 
 const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
+  narrowSums,
   spreadConvolutions,
   convolutions,
   products,
@@ -77,6 +80,10 @@ export function readRewritables(
   operations: readonly Operation[],
   isOfCopies: boolean,
 ): Replaceable[] {
-  const all = REPLACEABLE.flatMap((kind) => kind.read(text, operations, isOfCopies));
+  const wide = operations.map((one) => withWideSums(one, text));
+  const all = [
+    ...narrowSums.read(text, operations, isOfCopies),
+    ...REPLACEABLE.flatMap((kind) => kind.read(text, wide, isOfCopies)),
+  ];
   return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }

@@ -29,6 +29,8 @@ export interface Written {
   readonly type: string;
   /** Parameters and body of a function that gives the result as `%0`; absent for the operation alone with its operands. */
   readonly alone?: { readonly operands: readonly Value[]; readonly body: string };
+  /** Body of such a function that is more exact than the operation. Forms that are as exact are compared with it. */
+  readonly exact?: string;
 }
 
 /** Characters of a definition that are read. */

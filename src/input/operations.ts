@@ -164,6 +164,10 @@ function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = N
   return isEnough(rewritables) ? { operations: null, rewritables } : null;
 }
 
+/** The rewritable operations of an input, as far as a build has found them. */
+export const knownRewritables = (identity: string, surroundings: Surroundings): readonly Rewritable[] =>
+  recall(identity, surroundings, () => true)?.rewritables ?? [];
+
 /** Identity of the note about an input's rewritable operations only. */
 const lookOf = (identity: string): string => `rewritables ${identity}`;
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isBytecode } from 'mlir-parser-ts';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
+import type { Rewritable } from '../form/rewritable.ts';
 import type { Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
 import {
@@ -51,6 +52,8 @@ export interface CalledProgram extends Omit<MeasuredProgram, 'inspected'> {
     readonly input: Pick<Input, 'bytes' | 'stdin' | 'reading'>;
     readonly site: Site;
   };
+  /** The rewritable operations of stock's program, as far as they are known. */
+  readonly written?: () => readonly Rewritable[];
 }
 
 /** A program cannot be verified. */

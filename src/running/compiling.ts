@@ -1,11 +1,15 @@
 // Compiles of a program that is measured.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
 import { targetArchitecture } from '../backend/target.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { originalCompile, withTrailingFlags } from '../compiler/command.ts';
+import type { Rewritable } from '../form/rewritable.ts';
+import { formsSpec, REWRITE } from '../form/spec.ts';
+import { widestSums } from '../form/wide-sums.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import type { CalledProgram, MeasuredProgram } from './callable.ts';
 
 /** The result of a compile that was ended because it worked for too long or hung. */
@@ -34,19 +38,28 @@ export const compiling =
     return code === 0 ? null : stderr.toString();
   };
 
+/** The flags with which all narrow sums of a program are wide; no flags without such sums. @param folder for a file */
+function wideSums(written: readonly Rewritable[], folder: string): string[][] {
+  const choices = widestSums(written);
+  if (choices.length === 0) return [];
+  const path = join(folder, 'wide-sums.mlir');
+  writeFileSync(path, formsSpec(choices));
+  return [pipelineFlags([rewritingPasses(path, REWRITE)])];
+}
+
 /**
  * Other honest builds of a program: flags change only its rounding, and their results show how far rounding alone moves those of stock.
  * They compile at the first call, whose result are the paths of their modules. Builds that fail are left out.
  */
 export function otherBuildsOf(program: CalledProgram, folder: string): () => Promise<readonly string[]> {
-  const { command, inspected } = program;
+  const { command, inspected, written = () => [] } = program;
   const { argv, stdin } = originalCompile(command, inspected.input);
   const run = compiling(program);
   const compileAll = async (): Promise<readonly string[]> => {
     mkdirSync(folder, { recursive: true });
     const { key, target } = inspected.site.target;
-    const flags = backendNamed(key)?.flags(targetArchitecture(target)).otherRounding ?? [];
-    const modules = flags.map(async (own, i) => {
+    const rounded = backendNamed(key)?.flags(targetArchitecture(target)).otherRounding ?? [];
+    const modules = [...rounded, ...wideSums(written(), folder)].map(async (own, i) => {
       const module = join(folder, `${i}.vmfb`);
       const problem = await run(withTrailingFlags(argv, [...own, '-o', module]), stdin);
       return problem === null ? [module] : [];

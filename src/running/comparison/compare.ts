@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { MeasuringTools } from '../../compiler/find.ts';
 import { bytesOfFlags } from '../../compiler/command-files.ts';
 import type { Command } from '../../compiler/command.ts';
+import { inputIdentity } from '../../compiler/command-identity.ts';
 import { readingOf } from '../../input/input.ts';
+import { knownRewritables } from '../../input/operations.ts';
 import { callName } from '../../input/signature.ts';
 import { readInput } from '../../input/text.ts';
 import { comparisonOf } from '../../measure/compare-modules.ts';
@@ -98,8 +100,11 @@ export async function compareBuilds(
 ): Promise<Comparison> {
   const { settings } = surroundings;
   using kept = new KeptModules();
+  const input = await inputOf(command, surroundings);
   const program: CalledProgram = {
-    ...{ command, surroundings, kept, inspected: { input: await inputOf(command, surroundings), site } },
+    ...{ command, surroundings, kept, inspected: { input, site } },
+    // The tuned build finds them.
+    written: () => knownRewritables(inputIdentity(command, input.digest), surroundings),
     limits: limitsWithin({ ...settings, budgetSeconds: OTHER_SECONDS }, false),
     signal: new AbortController().signal,
   };
@@ -185,10 +190,10 @@ async function compareResults(
 ): Promise<(Compared & { readonly name: string })[]> {
   // Integers cannot be moved in their last bits, so only other builds show how far rounding moves such results.
   const honest = variants.filter(({ error }) => error === null).map(({ module }) => module);
-  const others = honest.length === 0 ? {} : { otherBuilds: () => Promise.resolve(honest) };
   const all: (Compared & { readonly name: string })[] = [];
   for (const contest of contests) {
-    const compared = await compareProgram({ ...contest, ...others, tuned }, CALL_SECONDS);
+    const otherBuilds = async () => [...honest, ...((await contest.otherBuilds?.()) ?? [])];
+    const compared = await compareProgram({ ...contest, otherBuilds, tuned }, CALL_SECONDS);
     all.push({ name: callName(contest.function), ...compared });
   }
   return all;

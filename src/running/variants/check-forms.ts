@@ -55,9 +55,10 @@ async function checkIn(
     flags: readonly string[],
     called: readonly Called[],
     groups: readonly Group[] = [],
+    isExact = false,
   ) => {
     const source = `${module}.mlir`;
-    const texts = [...called.map(functionText), groupsText(groups, 'func')];
+    const texts = [...called.map((one) => functionText(one, isExact)), groupsText(groups, 'func')];
     writeFileSync(source, `module {\n${texts.join('')}}\n`);
     const argv = command.expanded.with(command.arguments.input!.index, source);
     const own = [...flags, NOT_RECORDED, NO_CHECKS, '--iree-input-type=none', '-o', module];
@@ -65,7 +66,7 @@ async function checkIn(
   };
   const [stock, formed] = [join(folder, 'stock.vmfb'), join(folder, 'formed.vmfb')];
   const [isStock, isFormed] = await Promise.all([
-    compile(stock, plain, alone, groups),
+    compile(stock, plain, alone, groups, true),
     compile(formed, formedFlags, alone, groups),
   ]);
   if (!isRefused && !(isStock && isFormed)) return null;
@@ -141,8 +142,11 @@ function aloneOf(operation: Replaceable) {
   return { operands: arriving, body: `${extracted.join('')}${before}\n  %0 = ${text}` };
 }
 
-function functionText({ name, operation, results }: Called): string {
-  const { operands, body } = aloneOf(operation);
+/** @param isExact whether it computes the operation more exactly than as written, if that is known */
+function functionText({ name, operation, results }: Called, isExact: boolean): string {
+  const { operands, body: written } = aloneOf(operation);
+  const exact = isExact ? kindOf(operation).writtenOf(operation).exact : undefined;
+  const body = exact ?? written;
   const type = tensorText(results[0]!);
   return `func.func @${name}(${listOf(operands)}) -> ${type} {
   ${body}

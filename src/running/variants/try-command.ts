@@ -21,6 +21,7 @@ import {
   folderOf,
   measuringTools,
   NotVerifiedError,
+  type CalledProgram,
   type MeasuredProgram,
 } from '../callable.ts';
 import { interruptible } from '../interruptible.ts';
@@ -109,7 +110,8 @@ export async function tryCommand(
       if (why !== undefined)
         return { ...tried, wrong, isRefused: keys.every((key) => wrong.has(key)), verdict: notVerified(why) };
       if (program === null) throw new NotVerifiedError(because('not-compiled'));
-      return { ...tried, ...(await compareBoth({ ...measured, ...program }, written, compiled)) };
+      const both = { ...measured, ...program, written: () => inspected.input.rewritables };
+      return { ...tried, ...(await compareBoth(both, written, compiled)) };
     } catch (error) {
       if (!(error instanceof NotVerifiedError)) throw error;
       return { ...tried, verdict: notVerified(error.why) };
@@ -227,7 +229,7 @@ function compileBoth(program: MeasuredProgram, written: Command) {
  * @throws StoppedError when the signal fires
  */
 async function compareBoth(
-  program: MeasuredProgram,
+  program: MeasuredProgram & Pick<CalledProgram, 'written'>,
   written: Command,
   { written: stock, changed: module }: CompiledBoth,
 ): Promise<Times & Pick<TriedCommand, 'verdict' | 'isRefused' | 'ratio'>> {

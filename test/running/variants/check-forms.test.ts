@@ -10,6 +10,7 @@ import { chooseForms, type FormChoice } from '../../../src/form/choose.ts';
 import type { Convolution } from '../../../src/form/convolution.ts';
 import { rewritableKey, type Rewritable } from '../../../src/form/rewritable.ts';
 import { formsSpec, REWRITE } from '../../../src/form/spec.ts';
+import { widestSums } from '../../../src/form/wide-sums.ts';
 import { KeptModules } from '../../../src/plan/kept-modules.ts';
 import type { MeasuredProgram } from '../../../src/running/callable.ts';
 import { wrongForms } from '../../../src/running/variants/check-forms.ts';
@@ -116,6 +117,21 @@ test('operations with scalars run alone', async () => {
   expect(choices.map(({ form }) => form)).toEqual(['windows-by-filters', 'pixels-by-filters']);
   const edit = (spec: string) => spec.replace('arith.muli %x1, %x2', 'arith.addi %x1, %x2');
   expect(await wrongIn('scalars', edit, choices)).toEqual([{ culprit: 0, code: 'results-differ' }]);
+});
+
+test('wide sums are compared with exact ones', async () => {
+  const narrow = (...shape: number[]) => ({ ...tensor(...shape), elementType: 'bf16' });
+  const sums: Rewritable = {
+    ...{ kind: 'narrow sums', name: 'linalg.matmul', strides: [], dilations: [], steps: 'none' },
+    ...{ factors: [narrow(16, 2048), narrow(2048, 32)], result: narrow(16, 32) },
+  };
+  const choices = widestSums([sums]);
+  // By then, rounding after each product has moved the operation as written by several percent.
+  expect(await wrongIn('right', (spec) => spec, choices)).toEqual([]);
+  const edit = (spec: string) => spec.replace('arith.addf %x0, %a', 'arith.subf %x0, %a');
+  expect(await wrongIn('less its accumulator', edit, choices)).toEqual([
+    { culprit: 0, code: 'results-differ' },
+  ]);
 });
 
 describe('a wrong form is found, and the others pass', () => {
