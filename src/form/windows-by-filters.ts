@@ -9,7 +9,7 @@ import { packedProduct } from './tiles.ts';
 import { productOfIntegers } from './packed-product.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes } from './parts.ts';
 import type { Value, Writer } from './text.ts';
-import type { Tensor } from '../workload/tensor.ts';
+import { elementsOf, type Tensor } from '../workload/tensor.ts';
 
 /** Floats that some processors have tiles for. Products are summed in 32 bits. */
 const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32'].includes(elementType);
@@ -20,10 +20,16 @@ const LEAST_FILTERS = 128;
 /** Filters of an image with one channel. The compiler drops that dimension, and makes scalar code of what is left. */
 const LEAST_FILTERS_OF_ONE_CHANNEL = 8;
 
+/** Elements of windows of 16 bits, beyond which their copy and its packing are read from memory. With fewer filters, the product takes less time. */
+const MOST_IN_CACHE = 2 ** 21;
+const LEAST_FILTERS_FROM_MEMORY = 256;
+
 function isWorthCopying(convolution: Convolution): boolean {
-  const { channels, filter, filters } = extentsOf(convolution);
-  if (convolution.image.elementType !== 'f32') return true;
-  if (filter.every((size) => size === 1)) return false;
+  const { batch, channels, filter, filters, result } = extentsOf(convolution);
+  const isNarrow = convolution.image.elementType !== 'f32';
+  if (filter.every((size) => size === 1)) return isNarrow;
+  const windows = elementsOf([batch, ...result, ...filter, channels]);
+  if (isNarrow) return windows <= MOST_IN_CACHE || filters >= LEAST_FILTERS_FROM_MEMORY;
   if (channels === 1) return filters >= LEAST_FILTERS_OF_ONE_CHANNEL;
   return filters >= LEAST_FILTERS && hasSlices(convolution);
 }
