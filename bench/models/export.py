@@ -23,6 +23,8 @@ from torch_text import transformer_text
 MODELS = {name: (name, "arguments") for name in [*ARCHITECTURES, *SIZES]}
 for name in ("decode-1", "decode-16", "encoder-128", "resnet50", "mobilenetv3small"):
     MODELS[f"{name}-constants"] = (name, "constants")
+for name in ("efficientnetb0", "resnet50"):
+    MODELS[f"{name}-bf16"] = (name, "constants")
 for name in ("decode-1", "encoder-128"):
     MODELS[f"{name}-parameters"] = (name, "parameters")
 
@@ -36,8 +38,10 @@ def export(folder, name):
     architecture, weights_are = MODELS[name]
     if architecture in TORCH:
         model = transformer(*TORCH[architecture])
+    elif architecture in ARCHITECTURES:
+        model = ARCHITECTURES[architecture]()
     else:
-        model = ARCHITECTURES[architecture]() if architecture in ARCHITECTURES else keras_network(architecture)
+        model = keras_network(architecture, "bfloat16" if name.endswith("-bf16") else "float32")
     if architecture in TORCH:
         arguments = [*model.weights, *model.inputs]
         text = transformer_text(model.weights, *TORCH[architecture])

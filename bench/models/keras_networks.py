@@ -9,7 +9,8 @@ from architectures import Model, values
 SIZES = {"efficientnetb0": 224, "mobilenetv3small": 224, "resnet50": 224, "inceptionv3": 299}
 
 
-def keras_network(name):
+def keras_network(name, element_type):
+    """A network that computes in this type, also its sums. Its input and results are f32."""
     os.environ["KERAS_BACKEND"] = "jax"
     import keras
 
@@ -20,6 +21,7 @@ def keras_network(name):
         "inceptionv3": keras.applications.InceptionV3,
     }
     keras.utils.set_random_seed(1)
+    keras.config.set_dtype_policy(element_type)
     shape = (SIZES[name], SIZES[name], 3)
     network = classes[name](weights=None, classifier_activation=None, input_shape=shape)
     random = np.random.default_rng(1)
@@ -33,7 +35,7 @@ def keras_network(name):
         all_values = [take() if use else variable.value for variable, use in zip(variables, is_weight)]
         split = len(network.trainable_variables)
         results, _ = network.stateless_call(all_values[:split], all_values[split:], x, training=False)
-        return results
+        return results.astype(np.float32)
 
     return Model(function, weights, [values(1, *shape)])
 

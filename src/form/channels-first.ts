@@ -1,6 +1,6 @@
 // Convolutions in the layout that forms are written for: two dimensions, and the channels first. Convolutions of one dimension get a first
-// dimension of size 1. Of three dimensions, each slice of the result is an image of the batch, and the slices that it reads are its channels. Front ends such as StableHLO transpose images and filters to the channels innermost and back, and the transposes of these
-// forms cancel theirs.
+// dimension of size 1. Of three dimensions, each slice of the result is an image of the batch, and the slices that it reads are its channels. Front ends
+// such as StableHLO transpose images and filters to the channels innermost and back, and the transposes of these forms cancel theirs.
 import type { Convolution } from './convolution.ts';
 import { permuted, type Value, type Writer } from './text.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
@@ -84,6 +84,25 @@ function readSlices(
   return writer.transpose(writer.settle(rows), CHANNELS_FIRST);
 }
 
+/** From the channels innermost (n, d, h, w, c) to (n, c, d, h, w), and back; and of a filter from (d, h, w, c, f) to (f, c, d, h, w). */
+const SLICES = { image: [0, 4, 1, 2, 3], filter: [4, 3, 0, 1, 2], result: [0, 4, 1, 2, 3] };
+const SLICES_LAST = [0, 2, 3, 4, 1];
+
+const withSlices = ({ image, filter, result, ...own }: Convolution): Convolution => ({
+  ...own,
+  ...{ image: permuted(image, SLICES.image), filter: permuted(filter, SLICES.filter) },
+  result: permuted(result, SLICES.result),
+});
+
+const inSlicesLast: Way = {
+  moves: (own) => inSlices.moves(own),
+  to: (value, part, convolution) => inSlices.to(permuted(value, SLICES[part]), part, withSlices(convolution)),
+  write: (writer, value, part, convolution) =>
+    inSlices.write(writer, writer.transpose(value, SLICES[part]), part, withSlices(convolution)),
+  writeBack: (writer, result, convolution) =>
+    writer.transpose(inSlices.writeBack(writer, result, withSlices(convolution)), SLICES_LAST),
+};
+
 const NAME = 'linalg.conv_2d_nchw_fchw';
 
 /** By the name of a convolution. */
@@ -101,6 +120,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     writeBack: (writer, result) => writer.transpose(result, CHANNELS_LAST),
   },
   'linalg.conv_3d_ncdhw_fcdhw': inSlices,
+  'linalg.conv_3d_ndhwc_dhwcf': inSlicesLast,
 };
 
 const wayFrom = ({ name }: Pick<Convolution, 'name'>): Way | null =>

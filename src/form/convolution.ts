@@ -61,6 +61,7 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   [WITH_ZERO_POINT]: ['nchw', 'fchw'],
   [WITH_TRANSPOSES]: ['nhwc', 'hwcf'],
   'linalg.conv_3d_ncdhw_fcdhw': ['ncdhw', 'fcdhw'],
+  'linalg.conv_3d_ndhwc_dhwcf': ['ndhwc', 'dhwcf'],
   'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
   'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
   'linalg.depthwise_conv_2d_nchw_chw': ['nghw', 'ghw'],
@@ -84,11 +85,22 @@ export const isSpatial = (dimension: string): boolean => 'dhw'.includes(dimensio
 /** The spatial dimensions of a layout, in the order of strides and dilations. */
 export const spatialIn = (layout: string): string[] => Array.from(layout).filter(isSpatial);
 
+/** An operation as a convolution whose default is slow; null for others. */
+export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
+  const found = readAnyConvolution(operation, text);
+  const isFast =
+    found?.name === WITH_TRANSPOSES &&
+    isFloat(found.image.elementType) &&
+    !isNarrowFloat(found.image.elementType) &&
+    !isTransposed(operation.operands[1]!.value, operation.start, text);
+  return isFast ? null : found;
+}
+
 /**
  * An operation as a convolution.
  * @returns null for other operations, for dynamic shapes and for text that is not understood
  */
-export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
+export function readAnyConvolution(operation: Operation, text: Uint8Array): Convolution | null {
   const { name, operands } = operation;
   if (!Object.hasOwn(LAYOUTS, name) || operands.length !== (name === WITH_ZERO_POINT ? 5 : 3)) return null;
   const [image, filter, result] = [operands[0]!, operands[1]!, operands.at(-1)!].map(({ type }) =>
@@ -100,13 +112,6 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
     const found = { name, image, filter, result, ...readGenericConvolution(source) };
     return isConvolution(found) ? found : null;
   }
-  if (
-    name === WITH_TRANSPOSES &&
-    isFloat(image.elementType) &&
-    !isNarrowFloat(image.elementType) &&
-    !isTransposed(operands[1]!.value, operation.start, text)
-  )
-    return null;
   if (name === WITH_ZERO_POINT && !isZero(definitionIn(text, operands[3]!.value, operation.start)))
     return null;
   const moves = readMoves(operation, text, spatialIn(LAYOUTS[name]![0]).length);

@@ -19,7 +19,7 @@ import {
   isConvolution,
   isSpatial,
   layoutOf,
-  readConvolution,
+  readAnyConvolution,
   spatialIn,
   writtenConvolution,
   type Convolution,
@@ -49,7 +49,7 @@ export const spreadKey = ({ convolution, image, offsets, strides }: SpreadConvol
 
 /** An operation as such a convolution; null for others. */
 export function readSpread(operation: Operation, text: Uint8Array): SpreadConvolution | null {
-  const convolution = readConvolution(operation, text);
+  const convolution = readAnyConvolution(operation, text);
   if (convolution === null) return null;
   const define = (value: string) => definitionIn(text, value, operation.start) ?? '';
   const defined = define(operation.operands[0]!.value);

@@ -130,6 +130,14 @@ const CASES: readonly (readonly [string, Written])[] = [
     },
   ],
   [
+    'many filters with the channels innermost',
+    {
+      name: 'conv_2d_nhwc_hwcf',
+      ...{ image: [2, 5, 6, 4], whole: [2, 13, 15, 4], filter: [4, 4, 4, 16], result: [2, 10, 12, 16] },
+      ...{ offsets: [0, 2, 2, 0], strides: [1, 2, 2, 1] },
+    },
+  ],
+  [
     'one dimension with padding',
     {
       name: 'conv_1d_ncw_fcw',
