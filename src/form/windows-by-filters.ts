@@ -7,12 +7,19 @@ import { everyOther } from './matmul.ts';
 import type { Packed, Packing } from './packing.ts';
 import { packedProduct } from './tiles.ts';
 import { productOfIntegers } from './packed-product.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes } from './parts.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes, widened } from './parts.ts';
 import type { Value, Writer } from './text.ts';
 import { elementsOf, type Tensor } from '../workload/tensor.ts';
 
-/** Floats that some processors have tiles for. Products are summed in 32 bits. */
-const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32'].includes(elementType);
+/** The tiles of a convolution of floats, whose products are summed in 32 bits; null for other types. */
+function tilesOfFloats(convolution: Convolution): Packed | null {
+  const { image, result } = convolution;
+  if (result.elementType !== 'f32') return null;
+  if (image.elementType === 'bf16') return 'bf16';
+  if (image.elementType === 'f16') return hasFewPixels(convolution) ? 'f16' : null;
+  if (image.elementType !== 'f32') return null;
+  return hasFewPixels(convolution) ? 'stored' : 'f32';
+}
 
 /** Fewer filters do not pay for the copy of windows of 32 bits. */
 const LEAST_FILTERS = 128;
@@ -34,6 +41,19 @@ function isWorthCopying(convolution: Convolution): boolean {
   return filters >= LEAST_FILTERS && hasSlices(convolution);
 }
 
+/** Pixels for which no tile of other forms fits by default: they are few, or an odd number in each row. */
+const [FEW_PIXELS, FEW_ODD_PIXELS] = [36, 200];
+
+/** Columns of the widest strips. */
+const WIDEST_STRIP = 64;
+
+function hasFewPixels(convolution: Convolution): boolean {
+  const { batch, filters, result } = extentsOf(convolution);
+  const most = result.at(-1)! % 2 === 1 ? FEW_ODD_PIXELS : FEW_PIXELS;
+  const hasWideStrips = filters >= LEAST_FILTERS && filters % WIDEST_STRIP === 0;
+  return elementsOf([batch, ...result]) <= most && hasWideStrips && hasSlices(convolution);
+}
+
 /** More slices take longer to read than a copy of single elements. */
 const MOST_SLICES = 9;
 
@@ -49,21 +69,19 @@ function hasSlices(convolution: Convolution): boolean {
 export const windowsByFilters: ConvolutionForm = {
   name: 'windows-by-filters',
   isFor: (convolution) => {
-    const { name, widening, image, result } = convolution;
-    const { elementType } = image;
+    const { name, widening } = convolution;
+    const { elementType } = convolution.image;
     if (widening === 'arith.extui') return elementType === 'i8';
     if (widening !== undefined) return true;
     if (name !== 'linalg.conv_2d_nchw_fchw') return false;
-    return (
-      !isFloat(elementType) ||
-      (isPackable(elementType) && result.elementType === 'f32' && isWorthCopying(convolution))
-    );
+    return !isFloat(elementType) || (tilesOfFloats(convolution) !== null && isWorthCopying(convolution));
   },
   tilesOf: (convolution) => {
     const { elementType } = convolution.image;
     if (elementType === 'f32' && extentsOf(convolution).channels === 1) return undefined;
-    if (isPackable(elementType)) return { of: elementType, areNeeded: true };
-    return elementType === 'i8' ? { of: 'i8', areNeeded: false } : undefined;
+    if (elementType === 'i8') return { of: 'i8', areNeeded: false };
+    const of = tilesOfFloats(convolution);
+    return of === null ? undefined : { of, areNeeded: true };
   },
   write(writer, convolution, [image, filter, accumulator], packing) {
     const { batch, filters, result } = extentsOf(convolution);
@@ -87,7 +105,8 @@ function productOfFloats(
   result: Tensor,
   packing: Packing | null,
 ): Value {
-  if (packing !== null) return packedProduct(writer, [rows, weights], false, result, packing);
+  const wide = packing?.hasStrips ? widened(writer, rows, result.elementType) : rows;
+  if (packing !== null) return packedProduct(writer, [wide, weights], false, result, packing);
   return writer.expand(rowsTimes(writer, rows, weights), [[0, 1, 2], [3]], result.shape);
 }
 
