@@ -301,9 +301,12 @@ const convolutionOf = (filters: number, strides: readonly [number, number] = [1,
 test('windows of f32 are copied for many filters only', () => {
   const formOf = (filters: number, packings: Packings) =>
     chooseForms([convolutionOf(filters), convolutionOf(filters)], packings)[0]!.form;
-  expect(formOf(128, { f32: '6x16' })).toBe('windows-by-filters-6x16');
+  const avx2 = { f32: '6x16', stored: '6x16' } as const;
+  expect(formOf(128, avx2)).toBe('windows-by-filters-6x16');
   expect(formOf(128, {})).toBe('blocks-of-filters');
-  expect(formOf(64, { f32: '6x16' })).toBe('channels-last');
+  expect(formOf(64, avx2)).toBe('channels-last');
+  // With AVX-512, of few pixels.
+  expect(formOf(128, { stored: '6x64' })).toBe('windows-by-filters-6x64');
 });
 
 const windows: [number, number][] = [
