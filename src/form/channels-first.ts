@@ -3,7 +3,7 @@
 // such as StableHLO transpose images and filters to the channels innermost and back, and the transposes of these forms cancel theirs.
 import type { Convolution } from './convolution.ts';
 import { permuted, type Value, type Writer } from './text.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
+import { CHANNELS_FIRST } from './parts.ts';
 import type { Tensor } from '../workload/tensor.ts';
 
 /** The operands and the result of a convolution; the result has the layout of the accumulator. */
@@ -23,11 +23,6 @@ interface Way {
 const GROUPS = [[0], [1], [2, 3]];
 
 const widened = ([n, c, w]: readonly number[]): number[] => [n!, c!, 1, w!];
-
-/** From (h, w, c, f) to (f, c, h, w). */
-const FILTERS_FIRST = [3, 2, 0, 1];
-
-const permutationOf = (part: Part) => (part === 'filter' ? FILTERS_FIRST : CHANNELS_FIRST);
 
 /** From (n, c, d, h, w) to (n, d, c, h, w), and back. */
 const SLICES_FIRST = [0, 2, 1, 3, 4];
@@ -84,23 +79,45 @@ function readSlices(
   return writer.transpose(writer.settle(rows), CHANNELS_FIRST);
 }
 
-/** From the channels innermost (n, d, h, w, c) to (n, c, d, h, w), and back; and of a filter from (d, h, w, c, f) to (f, c, d, h, w). */
-const SLICES = { image: [0, 4, 1, 2, 3], filter: [4, 3, 0, 1, 2], result: [0, 4, 1, 2, 3] };
-const SLICES_LAST = [0, 2, 3, 4, 1];
+/** From the channels innermost to the channels first: (n, h, w, c) to (n, c, h, w), and of a filter (h, w, c, f) to (f, c, h, w). */
+function firstOf({ shape }: Tensor, part: Part): readonly number[] {
+  const spatial = Array.from({ length: shape.length - 2 }, (_, d) => d);
+  const last = shape.length - 1;
+  return part === 'filter' ? [last, last - 1, ...spatial] : [0, last, ...spatial.map((d) => d + 1)];
+}
 
-const withSlices = ({ image, filter, result, ...own }: Convolution): Convolution => ({
-  ...own,
-  ...{ image: permuted(image, SLICES.image), filter: permuted(filter, SLICES.filter) },
-  result: permuted(result, SLICES.result),
-});
+/** Back: (n, c, h, w) to (n, h, w, c). */
+const lastOf = ({ shape }: Tensor): readonly number[] => [
+  0,
+  ...Array.from({ length: shape.length - 2 }, (_, d) => d + 2),
+  1,
+];
 
-const inSlicesLast: Way = {
-  moves: (own) => inSlices.moves(own),
-  to: (value, part, convolution) => inSlices.to(permuted(value, SLICES[part]), part, withSlices(convolution)),
-  write: (writer, value, part, convolution) =>
-    inSlices.write(writer, writer.transpose(value, SLICES[part]), part, withSlices(convolution)),
-  writeBack: (writer, result, convolution) =>
-    writer.transpose(inSlices.writeBack(writer, result, withSlices(convolution)), SLICES_LAST),
+/** The way of a convolution with the channels innermost. @param way of the same convolution with the channels first */
+function innermost(way: Way): Way {
+  const first = (value: Tensor, part: Part) => permuted(value, firstOf(value, part));
+  const moved = ({ image, filter, result, ...own }: Convolution): Convolution => ({
+    ...own,
+    ...{ image: first(image, 'image'), filter: first(filter, 'filter'), result: first(result, 'result') },
+  });
+  return {
+    moves: (own) => way.moves(own),
+    to: (value, part, convolution) => way.to(first(value, part), part, moved(convolution)),
+    write: (writer, value, part, convolution) =>
+      way.write(writer, writer.transpose(value, firstOf(value, part)), part, moved(convolution)),
+    writeBack(writer, result, convolution) {
+      const back = way.writeBack(writer, result, moved(convolution));
+      return writer.transpose(back, lastOf(back));
+    },
+  };
+}
+
+/** Of a convolution of two dimensions. */
+const asItIs: Way = {
+  moves: (own) => own,
+  to: (value) => value,
+  write: (_, value) => value,
+  writeBack: (_, result) => result,
 };
 
 const NAME = 'linalg.conv_2d_nchw_fchw';
@@ -113,14 +130,9 @@ const WAYS: Readonly<Record<string, Way>> = {
     write: (writer, value) => writer.expand(value, GROUPS, widened(value.shape)),
     writeBack: (writer, result) => writer.collapse(result, GROUPS),
   },
-  'linalg.conv_2d_nhwc_hwcf': {
-    moves: (own) => own,
-    to: (value, part) => permuted(value, permutationOf(part)),
-    write: (writer, value, part) => writer.transpose(value, permutationOf(part)),
-    writeBack: (writer, result) => writer.transpose(result, CHANNELS_LAST),
-  },
+  'linalg.conv_2d_nhwc_hwcf': innermost(asItIs),
   'linalg.conv_3d_ncdhw_fcdhw': inSlices,
-  'linalg.conv_3d_ndhwc_dhwcf': inSlicesLast,
+  'linalg.conv_3d_ndhwc_dhwcf': innermost(inSlices),
 };
 
 const wayFrom = ({ name }: Pick<Convolution, 'name'>): Way | null =>

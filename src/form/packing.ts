@@ -23,6 +23,7 @@ const kernel = (rows: number, columns: number, depth: number): Packing => ({
 
 /** Columns of a strip. */
 export const STRIP = 16;
+export const WIDEST_STRIP = 4 * STRIP;
 
 /** Rows whose sums fit into 32 registers, beside a row of each factor. */
 const MOST_ROWS = 28;
@@ -48,7 +49,7 @@ const PACKINGS = {
   // Twelve sums, two vectors of a strip and an element of a row fill 15 of 16 registers.
   '6x16': { ...kernel(6, STRIP, 1), hasStrips: true },
   // For 32 registers: 24 sums. More rows evict each other where a row has a power of two of elements.
-  '6x64': { ...kernel(6, 4 * STRIP, 1), hasStrips: true },
+  '6x64': { ...kernel(6, WIDEST_STRIP, 1), hasStrips: true },
 } as const satisfies Readonly<Record<string, Packing>>;
 
 export type PackingName = keyof typeof PACKINGS;

@@ -21,27 +21,30 @@ const FORM = 'sums-of-32-bits';
 const NARROW = ['bf16', 'f16'];
 const WIDE = 'f32';
 
-/** Ranks of factors and result, and the number of dimensions of a window, by the name of the operation. */
-const RANKS: Readonly<Record<string, readonly [ranks: readonly number[], spatial: number]>> = {
-  'linalg.matmul': [[2, 2, 2], 0],
-  'linalg.matvec': [[2, 1, 1], 0],
-  'linalg.vecmat': [[1, 2, 1], 0],
-  'linalg.batch_matmul': [[3, 3, 3], 0],
-  'linalg.batch_matvec': [[3, 2, 2], 0],
-  'linalg.batch_vecmat': [[2, 3, 2], 0],
-  'linalg.conv_1d_nwc_wcf': [[3, 3, 3], 1],
-  'linalg.conv_1d_ncw_fcw': [[3, 3, 3], 1],
-  'linalg.conv_2d_nhwc_hwcf': [[4, 4, 4], 2],
-  'linalg.conv_2d_nchw_fchw': [[4, 4, 4], 2],
-  'linalg.conv_2d_ngchw_gfchw': [[5, 5, 5], 2],
-  'linalg.conv_3d_ndhwc_dhwcf': [[5, 5, 5], 3],
-  'linalg.conv_3d_ncdhw_fcdhw': [[5, 5, 5], 3],
-  'linalg.depthwise_conv_1d_nwc_wc': [[3, 2, 3], 1],
-  'linalg.depthwise_conv_1d_ncw_cw': [[3, 2, 3], 1],
-  'linalg.depthwise_conv_2d_nhwc_hwc': [[4, 3, 4], 2],
-  'linalg.depthwise_conv_2d_nchw_chw': [[4, 3, 4], 2],
-  'linalg.depthwise_conv_3d_ndhwc_dhwc': [[5, 4, 5], 3],
+/** Ranks of factors and result, by the name of the operation. */
+const RANKS: Readonly<Record<string, readonly number[]>> = {
+  'linalg.matmul': [2, 2, 2],
+  'linalg.matvec': [2, 1, 1],
+  'linalg.vecmat': [1, 2, 1],
+  'linalg.batch_matmul': [3, 3, 3],
+  'linalg.batch_matvec': [3, 2, 2],
+  'linalg.batch_vecmat': [2, 3, 2],
+  'linalg.conv_1d_nwc_wcf': [3, 3, 3],
+  'linalg.conv_1d_ncw_fcw': [3, 3, 3],
+  'linalg.conv_2d_nhwc_hwcf': [4, 4, 4],
+  'linalg.conv_2d_nchw_fchw': [4, 4, 4],
+  'linalg.conv_2d_ngchw_gfchw': [5, 5, 5],
+  'linalg.conv_3d_ndhwc_dhwcf': [5, 5, 5],
+  'linalg.conv_3d_ncdhw_fcdhw': [5, 5, 5],
+  'linalg.depthwise_conv_1d_nwc_wc': [3, 2, 3],
+  'linalg.depthwise_conv_1d_ncw_cw': [3, 2, 3],
+  'linalg.depthwise_conv_2d_nhwc_hwc': [4, 3, 4],
+  'linalg.depthwise_conv_2d_nchw_chw': [4, 3, 4],
+  'linalg.depthwise_conv_3d_ndhwc_dhwc': [5, 4, 5],
 };
+
+/** The number of dimensions along which a window moves. */
+const spatialIn = (name: string): number => Number(/_(\d)d_/.exec(name)?.[1] ?? 0);
 
 /** Such as `narrow sums of matmul 128x384xbf16,384x384xbf16->128x384xbf16`; strides and dilations may follow. */
 function keyOf({ name, factors, result, strides, dilations }: NarrowSums): string {
@@ -52,12 +55,11 @@ function keyOf({ name, factors, result, strides, dilations }: NarrowSums): strin
 
 function readNarrowSums(operation: Operation, text: Uint8Array): NarrowSums | null {
   const { name, operands, attributes } = operation;
-  const known = Object.hasOwn(RANKS, name) ? RANKS[name]! : null;
-  if (known === null || operands.length !== 3) return null;
+  if (!Object.hasOwn(RANKS, name) || operands.length !== 3) return null;
   // Other maps than those of the name.
   if (attributes.some((one) => one.name === 'indexing_maps')) return null;
   const [lhs, rhs, result] = operands.map(({ type }) => staticTensor(type));
-  const moves = readMoves(operation, text, known[1]);
+  const moves = readMoves(operation, text, spatialIn(name));
   const found = { kind: KIND, name, factors: [lhs, rhs], result, ...moves };
   return isNarrowSums(found) ? found : null;
 }
@@ -70,13 +72,12 @@ function isNarrowSums(value: unknown): value is NarrowSums {
   if (kind !== KIND || typeof name !== 'string' || !Object.hasOwn(RANKS, name)) return false;
   if (!Array.isArray(factors) || factors.length !== 2) return false;
   const all: unknown[] = [...(factors as unknown[]), result];
-  const [ranks, spatial] = RANKS[name]!;
   return (
     all.every(isTensor) &&
-    all.every(({ shape }, i) => shape.length === ranks[i]) &&
+    all.every(({ shape }, i) => shape.length === RANKS[name]![i]) &&
     all.every(({ elementType }) => elementType === all[0]!.elementType) &&
     NARROW.includes(all[0]!.elementType) &&
-    [strides, dilations].every((moves) => isSizes(moves) && moves.length === spatial) &&
+    [strides, dilations].every((moves) => isSizes(moves) && moves.length === spatialIn(name)) &&
     (steps === undefined || steps === 'tensor' || steps === 'none')
   );
 }

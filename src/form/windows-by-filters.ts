@@ -4,7 +4,7 @@ import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import type { ConvolutionForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import type { Packed, Packing } from './packing.ts';
+import { WIDEST_STRIP, type Packed, type Packing } from './packing.ts';
 import { packedProduct } from './tiles.ts';
 import { productOfIntegers } from './packed-product.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes, widened } from './parts.ts';
@@ -43,9 +43,6 @@ function isWorthCopying(convolution: Convolution): boolean {
 
 /** Pixels for which no tile of other forms fits by default: they are few, or an odd number in each row. */
 const [FEW_PIXELS, FEW_ODD_PIXELS] = [36, 200];
-
-/** Columns of the widest strips. */
-const WIDEST_STRIP = 64;
 
 function hasFewPixels(convolution: Convolution): boolean {
   const { batch, filters, result } = extentsOf(convolution);

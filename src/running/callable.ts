@@ -53,7 +53,7 @@ export interface CalledProgram extends Omit<MeasuredProgram, 'inspected'> {
     readonly site: Site;
   };
   /** The rewritable operations of stock's program, as far as they are known. */
-  readonly written?: () => readonly Rewritable[];
+  readonly rewritables?: () => readonly Rewritable[];
 }
 
 /** A program cannot be verified. */

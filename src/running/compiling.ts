@@ -39,8 +39,8 @@ export const compiling =
   };
 
 /** The flags with which all narrow sums of a program are wide; no flags without such sums. @param folder for a file */
-function wideSums(written: readonly Rewritable[], folder: string): string[][] {
-  const choices = widestSums(written);
+function wideSums(rewritables: readonly Rewritable[], folder: string): string[][] {
+  const choices = widestSums(rewritables);
   if (choices.length === 0) return [];
   const path = join(folder, 'wide-sums.mlir');
   writeFileSync(path, formsSpec(choices));
@@ -52,14 +52,14 @@ function wideSums(written: readonly Rewritable[], folder: string): string[][] {
  * They compile at the first call, whose result are the paths of their modules. Builds that fail are left out.
  */
 export function otherBuildsOf(program: CalledProgram, folder: string): () => Promise<readonly string[]> {
-  const { command, inspected, written = () => [] } = program;
+  const { command, inspected, rewritables = () => [] } = program;
   const { argv, stdin } = originalCompile(command, inspected.input);
   const run = compiling(program);
   const compileAll = async (): Promise<readonly string[]> => {
     mkdirSync(folder, { recursive: true });
     const { key, target } = inspected.site.target;
     const rounded = backendNamed(key)?.flags(targetArchitecture(target)).otherRounding ?? [];
-    const modules = [...rounded, ...wideSums(written(), folder)].map(async (own, i) => {
+    const modules = [...rounded, ...wideSums(rewritables(), folder)].map(async (own, i) => {
       const module = join(folder, `${i}.vmfb`);
       const problem = await run(withTrailingFlags(argv, [...own, '-o', module]), stdin);
       return problem === null ? [module] : [];

@@ -104,7 +104,7 @@ export async function compareBuilds(
   const program: CalledProgram = {
     ...{ command, surroundings, kept, inspected: { input, site } },
     // The tuned build finds them.
-    written: () => knownRewritables(inputIdentity(command, input.digest), surroundings),
+    rewritables: () => knownRewritables(inputIdentity(command, input.digest), surroundings),
     limits: limitsWithin({ ...settings, budgetSeconds: OTHER_SECONDS }, false),
     signal: new AbortController().signal,
   };

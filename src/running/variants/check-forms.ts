@@ -129,9 +129,13 @@ async function failingAmong(
   return failing;
 }
 
-/** Parameters and body of a function that computes an operation as the program has it. Scalars arrive as tensors, as in groups. */
-function aloneOf(operation: Replaceable) {
-  const { before = '', alone, operation: text, operands } = kindOf(operation).writtenOf(operation);
+/**
+ * Parameters and body of a function that computes an operation as the program has it. Scalars arrive as tensors, as in groups.
+ * @param isExact whether it computes the operation more exactly, if that is known
+ */
+function aloneOf(operation: Replaceable, isExact = false) {
+  const { before = '', alone, exact, operation: text, operands } = kindOf(operation).writtenOf(operation);
+  if (isExact && exact !== undefined) return { operands, body: exact };
   if (alone !== undefined) return alone;
   const arriving = operands.map(({ isScalar = false, ...one }) =>
     isScalar ? { ...one, name: `${one.name}_tensor` } : one,
@@ -142,11 +146,8 @@ function aloneOf(operation: Replaceable) {
   return { operands: arriving, body: `${extracted.join('')}${before}\n  %0 = ${text}` };
 }
 
-/** @param isExact whether it computes the operation more exactly than as written, if that is known */
 function functionText({ name, operation, results }: Called, isExact: boolean): string {
-  const { operands, body: written } = aloneOf(operation);
-  const exact = isExact ? kindOf(operation).writtenOf(operation).exact : undefined;
-  const body = exact ?? written;
+  const { operands, body } = aloneOf(operation, isExact);
   const type = tensorText(results[0]!);
   return `func.func @${name}(${listOf(operands)}) -> ${type} {
   ${body}

@@ -110,7 +110,7 @@ export async function tryCommand(
       if (why !== undefined)
         return { ...tried, wrong, isRefused: keys.every((key) => wrong.has(key)), verdict: notVerified(why) };
       if (program === null) throw new NotVerifiedError(because('not-compiled'));
-      const both = { ...measured, ...program, written: () => inspected.input.rewritables };
+      const both = { ...measured, ...program, rewritables: () => inspected.input.rewritables };
       return { ...tried, ...(await compareBoth(both, written, compiled)) };
     } catch (error) {
       if (!(error instanceof NotVerifiedError)) throw error;
@@ -229,7 +229,7 @@ function compileBoth(program: MeasuredProgram, written: Command) {
  * @throws StoppedError when the signal fires
  */
 async function compareBoth(
-  program: MeasuredProgram & Pick<CalledProgram, 'written'>,
+  program: MeasuredProgram & Pick<CalledProgram, 'rewritables'>,
   written: Command,
   { written: stock, changed: module }: CompiledBoth,
 ): Promise<Times & Pick<TriedCommand, 'verdict' | 'isRefused' | 'ratio'>> {
