@@ -79,7 +79,7 @@ export const blocksOfFilters: ConvolutionForm = {
 };
 
 /** Each group is a separate convolution. */
-const MOST_GROUPS = 32;
+const MOST_GROUPS = 128;
 
 /** Filters of each group. Fewer do not fill vectors. */
 const LEAST_FILTERS = 8;

@@ -59,6 +59,8 @@ export interface RewritableKind<T> {
   /** Function passes that run before operations are replaced, or after it, as the transform dialect writes them. */
   passesBefore?(one: T): readonly string[];
   passesAfter?(one: T): readonly string[];
+  /** Statements that unroll loops after operations are replaced. @param root handle of the module */
+  unrolling?(one: T, root: string): string;
   /** Sizes of the loops of its dispatch, if the name of the dispatch has them. */
   loopsOf?(one: T): readonly number[];
   /** Estimated speed-up of its forms by tuned tiles; absent for 1. */

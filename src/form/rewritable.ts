@@ -7,11 +7,13 @@ import type { Convolution } from './convolution.ts';
 import { convolutions } from './convolutions.ts';
 import type { ReplaceableKind, RewritableKind } from './form.ts';
 import { integerProducts, type IntegerProduct } from './integer-product.ts';
+import { loopsOfPrograms, readLoops, type Loops } from './loops.ts';
 import { packedProducts, type PackedProduct } from './packed-product.ts';
 import { products, type Product } from './product.ts';
 import { quantizedPrograms, type Quantized } from './quantized.ts';
 import { quantizations, type Quantization } from './quantization.ts';
 import { roundings, type Rounding } from './rounding.ts';
+import { stepProducts, type StepProduct } from './step-product.ts';
 import { storedProducts, type StoredProduct } from './stored-product.ts';
 import { tables, type Table } from './table.ts';
 import type { SpreadConvolution } from './spread-convolution.ts';
@@ -24,6 +26,7 @@ export type Replaceable =
   | NarrowSums
   | SpreadConvolution
   | Product
+  | StepProduct
   | IntegerProduct
   | PackedProduct
   | StoredProduct
@@ -34,12 +37,13 @@ export type Replaceable =
   | Concat
   | Broadcast;
 
-export type Rewritable = Replaceable | Quantized;
+export type Rewritable = Replaceable | Quantized | Loops;
 
 const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   narrowSums,
   spreadConvolutions,
   convolutions,
+  stepProducts,
   products,
   integerProducts,
   packedProducts,
@@ -52,7 +56,7 @@ const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   attentions,
 ];
 
-const KINDS: readonly RewritableKind<Rewritable>[] = [quantizedPrograms, ...REPLACEABLE];
+const KINDS: readonly RewritableKind<Rewritable>[] = [quantizedPrograms, loopsOfPrograms, ...REPLACEABLE];
 
 export function kindOf(one: Replaceable): ReplaceableKind<Replaceable>;
 export function kindOf(one: Rewritable): RewritableKind<Rewritable>;
@@ -79,9 +83,11 @@ export function readRewritables(
   text: Uint8Array,
   operations: readonly Operation[],
   isOfCopies: boolean,
-): Replaceable[] {
+): Rewritable[] {
   const wide = operations.map((one) => withWideSums(one, text));
-  const all = [
+  const loops = readLoops(text);
+  const all: Rewritable[] = [
+    ...(loops === null ? [] : [loops]),
     ...narrowSums.read(text, operations, isOfCopies),
     ...REPLACEABLE.flatMap((kind) => kind.read(text, wide, isOfCopies)),
   ];

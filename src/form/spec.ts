@@ -42,11 +42,12 @@ export function formsSpec(choices: readonly FormChoice[], only?: string): string
   const roots = ['%root', ...early.map((_, i) => `%turn_${i}`)];
   const root = roots.at(-1)!;
   const done = later.length === 0 ? root : '%done';
+  const unrolling = choices.map(({ operation }) => kindOf(operation).unrolling?.(operation, done) ?? '');
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   const text = `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${passing(before, '%root', 'quantized')}${before.length === 0 ? '' : GENERALIZING}${early.map((some, i) => replacing(roots[i + 1]!, roots[i]!, some)).join('')}${cancel.before(root)}${insertingPads(paddings, root)}${replacing('%done', root, later)}${passing([...after], done)}${cancel.after(done)}    transform.yield
+${passing(before, '%root', 'quantized')}${before.length === 0 ? '' : GENERALIZING}${early.map((some, i) => replacing(roots[i + 1]!, roots[i]!, some)).join('')}${cancel.before(root)}${insertingPads(paddings, root)}${replacing('%done', root, later)}${passing([...after], done)}${unrolling.join('')}${cancel.after(done)}    transform.yield
   }
 }
 `;

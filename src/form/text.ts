@@ -65,19 +65,26 @@ export function definitionIn(text: Uint8Array, value: string, end: number): stri
 }
 
 /**
- * Whether all values are defined before the loop whose body has the operation at `end`. Reads the indentation of a text of the compiler. False
- * outside of loops, and for arguments of functions and of loops.
+ * Whether all values are arguments of the function, or defined before the loop whose body has the operation at `end`. Reads the indentation of a
+ * text of the compiler. False outside of loops, and for arguments of loops.
  */
 export function areBeforeLoop(text: Uint8Array, values: readonly string[], end: number): boolean {
   const bytes = bufferOf(text);
   const lineOf = (at: number) => bytes.lastIndexOf('\n', at) + 1;
   const depthAt = (line: number) =>
     /^ */.exec(bytes.toString('latin1', line, line + MOST_CHARACTERS))![0].length;
+  const headAt = (line: number) => bytes.toString('latin1', line, bytes.indexOf('\n', line));
   let line = lineOf(end);
   const own = depthAt(line);
   while (line > 1 && depthAt(line) >= own) line = lineOf(line - 2);
-  const head = bytes.toString('latin1', line, bytes.indexOf('\n', line));
-  return LOOP.test(head) && values.every((value) => (definitionAt(text, value, end) ?? line) < line);
+  if (!LOOP.test(headAt(line))) return false;
+  const signature = headAt(lineOf(bytes.lastIndexOf('func ', end)));
+  const isArgument = (value: string) =>
+    ['(', ', '].some((before) => signature.includes(`${before}${value}: `));
+  return values.every((value) => {
+    const at = definitionAt(text, value, end);
+    return at === null ? isArgument(value) : at < line;
+  });
 }
 
 const LOOP = /\bscf\.(?:for|while)\b|\} do \{/;
@@ -372,7 +379,8 @@ const NAMED_CONTRACTIONS: Readonly<Record<string, string>> = {
   'gmk,gkp,gmp': 'linalg.batch_matmul',
 };
 
-const groupsText = (groups: readonly (readonly number[])[]): string =>
+/** Such as `[[0, 1], [2]]`: dimensions that are joined. */
+export const groupsText = (groups: readonly (readonly number[])[]): string =>
   `[${groups.map((group) => `[${group.join(', ')}]`).join(', ')}]`;
 
 /** `{dilations = ..., strides = ...}` of a named convolution; empty for a program without these attributes. */
