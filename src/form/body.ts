@@ -45,6 +45,10 @@ const CONVERSIONS: Readonly<Record<string, readonly [isOfFloat: boolean, isToFlo
 };
 
 const [CONSTANT, COMPARISON, CHOICE, TRUTH] = ['arith.constant', 'arith.cmpf', 'arith.select', 'i1'] as const;
+/** The type of places in a tensor, and the conversion between it and integers. */
+export const INDEX = 'index';
+const INDEX_CAST = 'arith.index_cast';
+
 const INTEGER_TEXT = /^-?\d+$/;
 const FLOAT_TEXT = /^(?:-?\d+\.\d+(?:e[+-]\d+)?|0x[0-9A-F]+)$/;
 const PREDICATE = /^[ou](?:gt|ge|lt|le|eq|ne)$/;
@@ -54,7 +58,7 @@ const REST = new RegExp(
 );
 
 /** An operation in a text, without locations. Null for a spelling that no step has. @param rest what stands behind its name */
-function operationFrom(name: string, rest: string): ScalarOperation | null {
+export function operationFrom(name: string, rest: string): ScalarOperation | null {
   const { text, of = '', from, to } = REST.exec(rest)?.groups ?? {};
   if (from === undefined) return null;
   const operands = of === '' ? [] : of.split(', ');
@@ -161,14 +165,18 @@ function isStep(value: unknown, before: readonly string[]): boolean {
   const spelling =
     name === CONSTANT ? (isFloat(type) ? FLOAT_TEXT : INTEGER_TEXT) : name === COMPARISON ? PREDICATE : null;
   if (spelling === null ? text !== undefined : typeof text !== 'string' || !spelling.test(text)) return false;
-  if (name === CONSTANT) return isOf() && (isFloat(type) || isInteger(type));
+  if (name === CONSTANT) return isOf() && (isFloat(type) || isWhole(type));
+  if (name === INDEX_CAST)
+    return from.length === 1 && [from[0]!, type].every(isWhole) && isOf(INDEX) !== (type === INDEX);
   if (name === COMPARISON) return type === TRUTH && isOf(from[0]!, from[0]!) && isFloat(from[0]!);
   if (name === CHOICE) return isOf(TRUTH, type, type) && (isFloat(type) || isInteger(type));
   if (Object.hasOwn(OF_FLOATS, name))
     return isFloat(type) && isOf(...Array.from({ length: OF_FLOATS[name]!.length }, () => type));
-  if (Object.hasOwn(OF_INTEGERS, name)) return isInteger(type) && isOf(type, type);
+  if (Object.hasOwn(OF_INTEGERS, name)) return isWhole(type) && isOf(type, type);
   return Object.hasOwn(CONVERSIONS, name) && from.length === 1 && converts(name, from[0]!, type);
 }
+
+const isWhole = (type: string): boolean => type === INDEX || isInteger(type);
 
 /** Whether a conversion takes one type to another one. */
 function converts(name: string, from: string, to: string): boolean {
@@ -205,7 +213,7 @@ export function bodyText(
   return { body, gives: `%s${steps.length - 1}` };
 }
 
-const isConversion = (name: string): boolean => Object.hasOwn(CONVERSIONS, name);
+const isConversion = (name: string): boolean => name === INDEX_CAST || Object.hasOwn(CONVERSIONS, name);
 
 /** Whether an operation converts numbers to a type that has all of them, or to floats. */
 export const isWidening = (name: string): boolean =>

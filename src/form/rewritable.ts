@@ -12,6 +12,7 @@ import { packedProducts, type PackedProduct } from './packed-product.ts';
 import { products, type Product } from './product.ts';
 import { quantizedPrograms, type Quantized } from './quantized.ts';
 import { quantizations, type Quantization } from './quantization.ts';
+import { repeats, type Repeat } from './repeat.ts';
 import { roundings, type Rounding } from './rounding.ts';
 import { stepProducts, type StepProduct } from './step-product.ts';
 import { storedProducts, type StoredProduct } from './stored-product.ts';
@@ -35,7 +36,8 @@ export type Replaceable =
   | Rounding
   | Attention
   | Concat
-  | Broadcast;
+  | Broadcast
+  | Repeat;
 
 export type Rewritable = Replaceable | Quantized | Loops;
 
@@ -53,6 +55,7 @@ const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   roundings,
   concats,
   broadcasts,
+  repeats,
   attentions,
 ];
 

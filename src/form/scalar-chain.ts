@@ -1,6 +1,6 @@
 // A chain of operations on scalars that makes one integer of 8 bits of another one: its result for each of the 256 integers.
-import { elementBits } from '../workload/element-type.ts';
-import { areSteps, TO_INTEGER, type Step } from './body.ts';
+import { elementBits, isFloat } from '../workload/element-type.ts';
+import { areSteps, INDEX, TO_INTEGER, type Step } from './body.ts';
 import { OF_FLOATS, OF_INTEGERS } from './scalar-operations.ts';
 
 /** Those that take long. */
@@ -57,12 +57,12 @@ export function tableOf(steps: readonly Step[]): number[] | null {
 }
 
 /** The function of a step's operands. Integers have the sign of their highest bit. A comparison gives 0 or 1. */
-function computing(
+export function computing(
   { name, type, text }: Step,
   [from]: readonly string[],
 ): (a: number, b: number, c: number) => number {
   if (name === 'arith.constant') {
-    const value = type === FLOAT ? floatIn(text!) : wrapped(Number(text), type);
+    const value = isFloat(type) ? floatIn(text!, type) : wrapped(Number(text), type);
     return () => value;
   }
   if (name === 'arith.cmpf') {
@@ -71,26 +71,34 @@ function computing(
   }
   if (name === 'arith.select') return (a, b, c) => (a === 1 ? b : c);
   const floats = OF_FLOATS[name];
-  if (floats !== undefined) return (a, b) => Math.fround(floats(a, b));
+  if (floats !== undefined) return (a, b) => rounded(floats(a, b), type);
   const integers = OF_INTEGERS[name];
   if (integers !== undefined) return (a, b) => wrapped(integers(a, b), type);
   const range = name === 'arith.extui' || name === 'arith.uitofp' ? 2 ** elementBits(from!) : 0;
   return (a) => {
     const value = a < 0 ? a + range : a;
-    return type === FLOAT ? Math.fround(value) : wrapped(Math.trunc(value), type);
+    return isFloat(type) ? rounded(value, type) : wrapped(Math.trunc(value), type);
   };
 }
+
+/** The nearest number of a type of 32 or 64 bits. */
+const rounded = (value: number, type: string): number => (type === FLOAT ? Math.fround(value) : value);
+
+/** Integers of 64 bits, all of which that are exact are in range. */
+const isWide = (type: string): boolean => type === INDEX || elementBits(type) === 64;
 
 /** The low bits of an integer; NaN for one that is not exact. */
 function wrapped(value: number, type: string): number {
   if (!Number.isSafeInteger(value)) return NaN;
+  if (isWide(type)) return value;
   const range = 2 ** elementBits(type);
   const bits = ((value % range) + range) % range;
   return bits < range / 2 ? bits : bits - range;
 }
 
-function floatIn(text: string): number {
-  if (!text.startsWith('0x')) return Math.fround(Number(text));
+function floatIn(text: string, type: string): number {
+  if (!text.startsWith('0x')) return rounded(Number(text), type);
+  if (type !== FLOAT) return NaN;
   const bytes = new DataView(new ArrayBuffer(4));
   bytes.setUint32(0, Number(text));
   return bytes.getFloat32(0);

@@ -28,6 +28,11 @@ export const OF_INTEGERS: Readonly<Record<string, (a: number, b: number) => numb
   'arith.addi': (a, b) => a + b,
   'arith.subi': (a, b) => a - b,
   'arith.muli': (a, b) => a * b,
+  'arith.divsi': (a, b) => Math.trunc(a / b),
+  'arith.floordivsi': (a, b) => Math.floor(a / b),
+  'arith.remsi': (a, b) => a % b,
+  'arith.maxsi': (a, b) => Math.max(a, b),
+  'arith.minsi': (a, b) => Math.min(a, b),
 };
 
 const roundEven = (value: number): number => {

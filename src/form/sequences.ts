@@ -1,5 +1,15 @@
 // Parts of a transform-dialect module: a replacement of operations by functions of the module, and passes over all functions.
-import type { Written } from './text.ts';
+import { listOf, type Written } from './text.ts';
+
+/** What a sequence matches. */
+type Matched = Pick<Written, 'list' | 'before' | 'operation' | 'isInBody'> &
+  Partial<Pick<Written, 'operands'>>;
+
+/** The operand of a matched element, and the operation in whose body it is computed. */
+const WHOLE = `    %image = transform.get_operand %element[0] : (!transform.any_op) -> !transform.any_value
+    %op = transform.get_parent_op %element : (!transform.any_op) -> !transform.any_op
+    %whole = transform.get_result %op[0] : (!transform.any_op) -> !transform.any_value
+`;
 
 /**
  * A function, and sequences that replace an operation by its body.
@@ -9,11 +19,12 @@ import type { Written } from './text.ts';
 export function replacement(
   [match, rewrite, form]: readonly [match: string, rewrite: string, form: string],
   i: number,
-  { list, before = '', operation }: Pick<Written, 'list' | 'before' | 'operation'>,
+  { operands, list, before = '', operation, isInBody }: Matched,
   { body, result, type }: { readonly body: string; readonly result: string; readonly type: string },
   place: string,
 ): string {
-  return `  util.func private @iree_tuned_${form}_${i}(${list}) -> ${type} {
+  const [own, given, to] = isInBody ? ['%element', '%image', '%whole'] : ['%op', '%ins', '%outs'];
+  return `  util.func private @iree_tuned_${form}_${i}(${isInBody ? listOf(operands!) : list}) -> ${type} {
 ${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
     util.return ${result} : ${type}
   }
@@ -26,10 +37,10 @@ ${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value
   }
   transform.named_sequence @${rewrite}_${i}(%ins: !transform.any_value {transform.readonly}, %outs: !transform.any_value {transform.readonly}) {
-    %op = transform.get_defining_op %outs : (!transform.any_value) -> !transform.any_op
-    %module = transform.util.get_nearest_symbol_table %op : (!transform.any_op) -> !transform.any_op
+    ${own} = transform.get_defining_op %outs : (!transform.any_value) -> !transform.any_op
+${isInBody ? WHOLE : ''}    %module = transform.util.get_nearest_symbol_table %op : (!transform.any_op) -> !transform.any_op
     %form = transform.util.import_symbol @iree_tuned_${form}_${i} into %module if undefined : (!transform.any_op) -> !transform.any_op
-    transform.util.cast_and_call inline_call %form(%ins) -> %outs after %op {} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op) -> ()
+    transform.util.cast_and_call inline_call %form(${given}) -> ${to} after %op {} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op) -> ()
     transform.yield
   }`;
 }

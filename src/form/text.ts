@@ -25,6 +25,8 @@ export interface Written {
   readonly before?: string;
   /** The operation, without the name of its result. */
   readonly operation: string;
+  /** Whether it is an operation on elements of its first operand, in the body of a generic operation that the form replaces. */
+  readonly isInBody?: true;
   /** Type of the result. */
   readonly type: string;
   /** Parameters and body of a function that gives the result as `%0`; absent for the operation alone with its operands. */
@@ -129,7 +131,8 @@ export function genericText({
   const type = tensorText(into);
   const lines = [...body, `linalg.yield ${gives} : ${into.elementType}`].map((line) => `      ${line}\n`);
   const own = configuration === undefined ? '' : `compilation_info = ${configuration}, `;
-  return `linalg.generic {${own}indexing_maps = [${all}], iterator_types = [${kinds.join(', ')}]} ins(${names.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${type}) {
+  const ins = inputs.length === 0 ? '' : ` ins(${names.join(', ')} : ${types.join(', ')})`;
+  return `linalg.generic {${own}indexing_maps = [${all}], iterator_types = [${kinds.join(', ')}]}${ins} outs(${into.name} : ${type}) {
     ^bb0(${elements.join(', ')}):
 ${lines.join('')}    } -> ${type}`;
 }
