@@ -12,7 +12,7 @@ import { packedProducts, type PackedProduct } from './packed-product.ts';
 import { products, type Product } from './product.ts';
 import { quantizedPrograms, type Quantized } from './quantized.ts';
 import { quantizations, type Quantization } from './quantization.ts';
-import { repeats, type Repeat } from './repeat.ts';
+import { resizes, type Resize } from './resize.ts';
 import { roundings, type Rounding } from './rounding.ts';
 import { stepProducts, type StepProduct } from './step-product.ts';
 import { storedProducts, type StoredProduct } from './stored-product.ts';
@@ -37,7 +37,7 @@ export type Replaceable =
   | Attention
   | Concat
   | Broadcast
-  | Repeat;
+  | Resize;
 
 export type Rewritable = Replaceable | Quantized | Loops;
 
@@ -55,7 +55,7 @@ const REPLACEABLE: readonly ReplaceableKind<Replaceable>[] = [
   roundings,
   concats,
   broadcasts,
-  repeats,
+  resizes,
   attentions,
 ];
 

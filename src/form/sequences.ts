@@ -2,12 +2,21 @@
 import { listOf, type Written } from './text.ts';
 
 /** What a sequence matches. */
-type Matched = Pick<Written, 'list' | 'before' | 'operation' | 'isInBody'> &
-  Partial<Pick<Written, 'operands'>>;
+type Matched = Pick<Written, 'list' | 'before' | 'operation' | 'inBody'> & Partial<Pick<Written, 'operands'>>;
 
 /** The operand of a matched element, and the operation in whose body it is computed. */
-const WHOLE = `    %image = transform.get_operand %element[0] : (!transform.any_op) -> !transform.any_value
-    %op = transform.get_parent_op %element : (!transform.any_op) -> !transform.any_op
+const wholeOf = (path: readonly number[]): string => `${path
+  .map(
+    (
+      operand,
+      i,
+    ) => `    %element_${i + 1} = transform.get_producer_of_operand %element_${i}[${operand}] : (!transform.any_op) -> !transform.any_op
+`,
+  )
+  .join(
+    '',
+  )}    %image = transform.get_operand %element_${path.length}[0] : (!transform.any_op) -> !transform.any_value
+    %op = transform.get_parent_op %element_0 : (!transform.any_op) -> !transform.any_op
     %whole = transform.get_result %op[0] : (!transform.any_op) -> !transform.any_value
 `;
 
@@ -19,12 +28,12 @@ const WHOLE = `    %image = transform.get_operand %element[0] : (!transform.any_
 export function replacement(
   [match, rewrite, form]: readonly [match: string, rewrite: string, form: string],
   i: number,
-  { operands, list, before = '', operation, isInBody }: Matched,
+  { operands, list, before = '', operation, inBody }: Matched,
   { body, result, type }: { readonly body: string; readonly result: string; readonly type: string },
   place: string,
 ): string {
-  const [own, given, to] = isInBody ? ['%element', '%image', '%whole'] : ['%op', '%ins', '%outs'];
-  return `  util.func private @iree_tuned_${form}_${i}(${isInBody ? listOf(operands!) : list}) -> ${type} {
+  const [own, given, to] = inBody ? ['%element_0', '%image', '%whole'] : ['%op', '%ins', '%outs'];
+  return `  util.func private @iree_tuned_${form}_${i}(${inBody ? listOf(operands!) : list}) -> ${type} {
 ${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
     util.return ${result} : ${type}
   }
@@ -38,7 +47,7 @@ ${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
   }
   transform.named_sequence @${rewrite}_${i}(%ins: !transform.any_value {transform.readonly}, %outs: !transform.any_value {transform.readonly}) {
     ${own} = transform.get_defining_op %outs : (!transform.any_value) -> !transform.any_op
-${isInBody ? WHOLE : ''}    %module = transform.util.get_nearest_symbol_table %op : (!transform.any_op) -> !transform.any_op
+${inBody ? wholeOf(inBody) : ''}    %module = transform.util.get_nearest_symbol_table %op : (!transform.any_op) -> !transform.any_op
     %form = transform.util.import_symbol @iree_tuned_${form}_${i} into %module if undefined : (!transform.any_op) -> !transform.any_op
     transform.util.cast_and_call inline_call %form(${given}) -> ${to} after %op {} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op) -> ()
     transform.yield

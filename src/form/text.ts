@@ -25,8 +25,8 @@ export interface Written {
   readonly before?: string;
   /** The operation, without the name of its result. */
   readonly operation: string;
-  /** Whether it is an operation on elements of its first operand, in the body of a generic operation that the form replaces. */
-  readonly isInBody?: true;
+  /** For what the body of a generic operation gives, which the form replaces: which operand to follow, several times, to an element of the operand. */
+  readonly inBody?: readonly number[];
   /** Type of the result. */
   readonly type: string;
   /** Parameters and body of a function that gives the result as `%0`; absent for the operation alone with its operands. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chooseForms } from '../../src/form/choose.ts';
-import { isRepeat, readRepeats } from '../../src/form/repeat.ts';
+import { isResize, readResizes } from '../../src/form/resize.ts';
 import { isRewritable, readRewritables } from '../../src/form/rewritable.ts';
 import { parse } from 'mlir-parser-ts';
 import { preprocessed, resultsOf } from './support.ts';
@@ -16,6 +16,7 @@ interface Body {
 const program = ({ image = '1x3x5x7xf32', result = '1x3x10x14xf32', body, given = '%e' }: Body) => `
 func.func @main(%x: tensor<${image}>) -> tensor<${result}> {
   %two = arith.constant 2.000000e+00 : f32
+  %one = arith.constant 1.000000e+00 : f32
   %half = arith.constant 5.000000e-01 : f32
   %none = arith.constant 0.000000e+00 : f32
   %four = arith.constant 4.000000e+00 : f32
@@ -36,11 +37,11 @@ func.func @main(%x: tensor<${image}>) -> tensor<${result}> {
 `;
 
 /** As of ONNX: the places are floats. */
-const places = (d: number, divide = 'arith.divf %g, %two') => `
+const places = (d: number, divide = 'arith.divf') => `
     %i${d} = linalg.index ${d} : index
     %j${d} = arith.index_cast %i${d} : index to i64
     %f${d} = arith.sitofp %j${d} : i64 to f32
-    %g${d} = ${divide.replace('%g', `%f${d}`)} : f32
+    %g${d} = ${divide} %f${d}, %two : f32
     %h${d} = math.floor %g${d} : f32
     %k${d} = arith.maximumf %h${d}, %none : f32
     %l${d} = arith.minimumf %k${d}, ${d === 2 ? '%four' : '%six'} : f32
@@ -73,10 +74,10 @@ const INTEGERS: Body = {
     %e = tensor.extract %x[%c0, %s1, %s2, %c] : tensor<1x5x7x8xf32>`,
 };
 
-const read = (text: string) => readRepeats(Buffer.from(text));
+const read = (text: string) => readResizes(Buffer.from(text));
 
-test('images with repeated pixels are found, however their places are computed', () => {
-  for (const text of [program({ body: FLOATS }), program(INTEGERS)]) {
+test('resized images are found, however their places are computed', () => {
+  for (const text of [program({ body: FLOATS }), program({ body: WEIGHED }), program(INTEGERS)]) {
     expect(read(text)).toHaveLength(1);
     expect(read(text).every(isRewritable)).toBe(true);
     expect(read(text.replaceAll('%', '%other_'))).toEqual(read(text));
@@ -85,8 +86,6 @@ test('images with repeated pixels are found, however their places are computed',
 
 test('other places, and elements that are read for something else, stay as written', () => {
   const wrong = [
-    FLOATS.replace(places(3), places(3, 'arith.mulf %g, %two')),
-    FLOATS.replace('%none : f32', '%two : f32'),
     FLOATS.replace('[%c0, %c, %n2, %n3]', '[%c0, %c, %n3, %n2]'),
     FLOATS.replace('linalg.index 3', 'linalg.index 2'),
     FLOATS.replace('math.floor', 'math.cbrt'),
@@ -98,38 +97,98 @@ test('other places, and elements that are read for something else, stay as writt
   const doubled = { body: `${FLOATS}\n    %d = arith.addf %e, %e : f32`, given: '%d' };
   expect(read(program(doubled))).toEqual([]);
   expect(read(program({ body: FLOATS }) + program(doubled))).toEqual([]);
-  expect(read(program({ body: FLOATS, result: '1x3x10x15xf32' }))).toEqual([]);
+  const outside = FLOATS.replaceAll('1x3x5x7xf32', '1x3x5x6xf32');
+  expect(read(program({ body: outside, image: '1x3x5x6xf32' }))).toEqual([]);
+});
+
+/** As of ONNX, between the middles of pixels: the pixels before and behind a place, and their weights. */
+const between = (d: number) => `
+    %i${d} = linalg.index ${d} : index
+    %j${d} = arith.index_cast %i${d} : index to i64
+    %f${d} = arith.sitofp %j${d} : i64 to f32
+    %g${d} = arith.addf %f${d}, %half : f32
+    %h${d} = arith.divf %g${d}, %two : f32
+    %k${d} = arith.subf %h${d}, %half : f32
+    %l${d} = arith.maximumf %k${d}, %none : f32
+    %m${d} = arith.minimumf %l${d}, ${d === 2 ? '%four' : '%six'} : f32
+    %n${d} = math.floor %m${d} : f32
+    %o${d} = arith.addf %n${d}, %one : f32
+    %p${d} = arith.minimumf %o${d}, ${d === 2 ? '%four' : '%six'} : f32
+    %q${d} = arith.fptosi %n${d} : f32 to i64
+    %r${d} = arith.index_cast %q${d} : i64 to index
+    %s${d} = arith.fptosi %p${d} : f32 to i64
+    %t${d} = arith.index_cast %s${d} : i64 to index
+    %u${d} = arith.subf %m${d}, %n${d} : f32
+    %v${d} = arith.subf %one, %u${d} : f32`;
+const WEIGHED = `
+    %c = linalg.index 1 : index${between(2)}${between(3)}
+    %a0 = tensor.extract %x[%c0, %c, %r2, %r3] : tensor<1x3x5x7xf32>
+    %a1 = tensor.extract %x[%c0, %c, %r2, %t3] : tensor<1x3x5x7xf32>
+    %a2 = tensor.extract %x[%c0, %c, %t2, %r3] : tensor<1x3x5x7xf32>
+    %a3 = tensor.extract %x[%c0, %c, %t2, %t3] : tensor<1x3x5x7xf32>
+    %b0 = arith.mulf %v3, %a0 : f32
+    %b1 = arith.mulf %u3, %a1 : f32
+    %b2 = arith.addf %b0, %b1 : f32
+    %b3 = arith.mulf %v2, %b2 : f32
+    %b4 = arith.mulf %v3, %a2 : f32
+    %b5 = arith.mulf %u3, %a3 : f32
+    %b6 = arith.addf %b4, %b5 : f32
+    %b7 = arith.mulf %u2, %b6 : f32
+    %e = arith.addf %b3, %b7 : f32`;
+
+test('sums of pixels that are no products of rows and columns stay as written', () => {
+  expect(read(program({ body: WEIGHED }))).toHaveLength(1);
+  for (const [from, to] of [
+    ['%b7 = arith.mulf %u2, %b6', '%b7 = arith.mulf %b3, %b6'],
+    ['%b7 = arith.mulf %u2, %b6', '%b7 = arith.mulf %u2, %b4'],
+    ['%b5 = arith.mulf %u3, %a3', '%b5 = arith.mulf %v2, %a3'],
+    ['%e = arith.addf %b3, %b7', '%e = arith.maximumf %b3, %b7'],
+    ['[%c0, %c, %t2, %t3]', '[%c0, %c, %t3, %t2]'],
+  ] as const)
+    expect(read(program({ body: WEIGHED.replace(from, to) })), to).toEqual([]);
 });
 
 test('every field is checked, because all are written into MLIR', () => {
-  const [own] = read(program({ body: FLOATS }));
-  const steps = own!.places[2]!;
-  for (const change of [
+  const [own] = read(program({ body: WEIGHED }));
+  const { before, reads, after } = own!;
+  const cases = [
     { name: 'x' },
     { image: { shape: [1, 3, 5, 7], elementType: 'f16' } },
-    { result: { shape: [1, 3, 10, 7], elementType: 'f32' } },
-    { result: { shape: [1, 3, 5, 7], elementType: 'f32' } },
-    { places: own!.places.slice(1) },
-    { places: [[], [], [], own!.places[3]] },
-    { places: [[], [], [...steps, { name: 'arith.addi', of: [0, 0], type: 'index' }], own!.places[3]] },
-    { places: [[], [], [{ ...steps[0], name: 'x\n' }, ...steps.slice(1)], own!.places[3]] },
-  ])
-    expect(isRepeat({ ...own, ...change }), JSON.stringify(change)).toBe(false);
+    { result: { shape: [1, 4, 10, 14], elementType: 'f32' } },
+    { result: { shape: [3, 10, 14], elementType: 'f32' } },
+    { before: before.slice(1) },
+    { before: [{ ...before[0]!, name: 'x\n' }, ...before.slice(1)] },
+    { reads: [] },
+    { reads: reads.slice(1) },
+    { reads: [[0, 1, 2], ...reads.slice(1)] },
+    { reads: [[0, 1, 2, 1000], ...reads.slice(1)] },
+    { after: [] },
+    { after: after.slice(0, -1) },
+    { after: [...after, { name: 'arith.addf', of: [0, 0], type: 'f32' }] },
+  ];
+  expect(isResize({ ...own })).toBe(true);
+  for (const change of cases) expect(isResize({ ...own, ...change }), JSON.stringify(change)).toBe(false);
 });
 
-const bodies: [name: string, of: Body][] = [
-  ['of ONNX', { body: FLOATS }],
-  ['of TOSA', INTEGERS],
+const bodies: [name: string, form: string, of: Body][] = [
+  ['of ONNX, nearest', 'repeated', { body: FLOATS }],
+  ['of ONNX, other pixels', 'rows-and-columns', { body: FLOATS.replace(places(3), places(3, 'arith.mulf')) }],
+  ['of ONNX, linear', 'rows-and-columns', { body: WEIGHED }],
+  ['of TOSA, nearest', 'repeated', INTEGERS],
 ];
-test.each(casesOfTier(bodies, 2))('a repeated image has the same pixels in its form: %s', async (_, of) => {
-  const text = program(of);
-  const choices = chooseForms(read(text));
-  expect(choices.map(({ form }) => form)).toEqual(['repeated']);
-  expect(await preprocessed(text, choices)).not.toContain('tensor.extract ');
-  const shape = (of.image ?? '1x3x5x7xf32').split('x').slice(0, -1).map(Number);
-  const { written, formed } = await resultsOf(text, choices, [shape], (i) => i);
-  expect(formed).toEqual(written);
-});
+test.each(casesOfTier(bodies, 2))(
+  'a resized image has the same pixels in its form: %s',
+  async (_, form, of) => {
+    const text = program(of);
+    const choices = chooseForms(read(text));
+    expect(choices.map((one) => one.form)).toEqual([form]);
+    expect(await preprocessed(text, choices)).not.toContain('tensor.extract ');
+    const shape = (of.image ?? '1x3x5x7xf32').split('x').slice(0, -1).map(Number);
+    // All sums are exact.
+    const { written, formed } = await resultsOf(text, choices, [shape], (i) => (i * 7) % 64);
+    expect(formed).toEqual(written);
+  },
+);
 
 test('between convolutions with channels first, the channels become innermost', () => {
   const convolution = `

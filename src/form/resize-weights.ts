@@ -1,0 +1,148 @@
+// What the lines of a resized image are made of: for each dimension, the weights of the lines of the image.
+import { INDEX } from './body.ts';
+import type { Resize } from './resize.ts';
+import { computing } from './scalar-chain.ts';
+
+/** For each place in the result, the weight of each place in the image. */
+export type Weights = readonly (readonly number[])[];
+
+/** Longer dimensions are not computed. */
+const MOST_PLACES = 2 ** 12;
+
+/** Sums of more products take as long as reading single pixels. */
+const MOST_SUMMED = 128;
+
+/** Of weights that are rounded. */
+const TOLERANCE = 1e-5;
+
+/** Pixels of the result whose weights are compared with products of the dimensions' weights. */
+const SAMPLES = 256;
+
+/** How often in a row each place is repeated; null for other weights. */
+export function repetitionsOf(weights: Weights): number | null {
+  const count = weights.length / weights[0]!.length;
+  const areRepeated = weights.every((row, i) =>
+    row.every((one, k) => one === (k === Math.floor(i / count) ? 1 : 0)),
+  );
+  return Number.isInteger(count) && areRepeated ? count : null;
+}
+
+const known = new WeakMap<Resize, readonly (Weights | null)[] | null>();
+
+/**
+ * The weights for each dimension, or null for one that stays as it is. Null for the whole if a pixel is no sum of products of these weights, or if the
+ * sums are long.
+ */
+export function weightsOf(resize: Resize): readonly (Weights | null)[] | null {
+  const before = known.get(resize);
+  if (before !== undefined) return before;
+  const weights = computed(resize);
+  known.set(resize, weights);
+  return weights;
+}
+
+function computed(resize: Resize): readonly (Weights | null)[] | null {
+  const { image, result, reads } = resize;
+  if (!isLinear(resize)) return null;
+  const kept = result.shape.map(
+    (size, d) => size === image.shape[d] && reads.every((places) => places[d] === d),
+  );
+  if (result.shape.some((size, d) => !kept[d] && size > MOST_PLACES)) return null;
+  const pixelsOf = reading(resize);
+  const middle = result.shape.map((size) => Math.floor(size / 2));
+  const all: (Weights | null)[] = [];
+  for (const [d, size] of result.shape.entries()) {
+    const rows = kept[d]
+      ? []
+      : Array.from({ length: size }, (_, i) => lineOf(pixelsOf(middle.with(d, i)), d, image.shape[d]!));
+    if (!rows.every((row) => row !== null)) return null;
+    all.push(kept[d] ? null : rows);
+  }
+  const others = all.filter((one) => one !== null).filter((one) => repetitionsOf(one) === null);
+  const areShort = others.every(([row]) => row!.length <= MOST_SUMMED);
+  if (others.length > 0 && !(areShort && result.elementType === 'f32')) return null;
+  return all.some((one) => one !== null && repetitionsOf(one) !== 1) && areApart(resize, pixelsOf, all)
+    ? all
+    : null;
+}
+
+/** A pixel of the image that is read, and its weight. */
+interface Pixel {
+  readonly at: readonly number[];
+  readonly weight: number;
+}
+
+/** Gives the pixels that are read for a place in the result. */
+function reading({ image, before, reads, after }: Resize): (place: readonly number[]) => readonly Pixel[] {
+  const types = [
+    ...image.shape.map(() => INDEX),
+    ...before.map(({ type }) => type),
+    ...reads.map(() => image.elementType),
+    ...after.map(({ type }) => type),
+  ];
+  const [early, late] = [before, after].map((steps) =>
+    steps.map(({ of, ...step }) => {
+      const compute = computing(
+        { ...step, of },
+        of.map((one) => types[one]!),
+      );
+      return (values: number[]) =>
+        values.push(compute(...(of.map((one) => values[one]!) as [number, number, number])));
+    }),
+  );
+  return (place) => {
+    const values = [...place];
+    for (const step of early!) step(values);
+    return reads.map((places, k) => {
+      const own = [...values, ...reads.map((_, i) => (i === k ? 1 : 0))];
+      for (const step of late!) step(own);
+      return { at: places.map((one) => values[one]!), weight: after.length === 0 ? 1 : own.at(-1)! };
+    });
+  };
+}
+
+/** Whether the result is a sum of the pixels, each times something that is made of places. */
+function isLinear({ image, before, reads, after }: Resize): boolean {
+  const first = image.shape.length + before.length;
+  const isPixel = Array.from({ length: first + reads.length }, (_, i) => i >= first);
+  for (const { name, of } of after) {
+    const pixels = of.filter((one) => isPixel[one]).length;
+    const isSum = name === 'arith.addf' || name === 'arith.subf';
+    const isProduct = name === 'arith.mulf' && pixels === 1;
+    if (pixels > 0 && !isProduct && !(isSum && pixels === 2)) return false;
+    isPixel.push(pixels > 0);
+  }
+  return isPixel.at(-1)!;
+}
+
+/** The weights along a dimension; null for pixels outside of the image, and for weights whose sum is not 1. */
+function lineOf(pixels: readonly Pixel[], d: number, size: number): number[] | null {
+  const line = Array.from({ length: size }, () => 0);
+  for (const { at, weight } of pixels) {
+    if (line[at[d]!] === undefined) return null;
+    line[at[d]!]! += weight;
+  }
+  return Math.abs(line.reduce((sum, one) => sum + one, 0) - 1) < TOLERANCE ? line : null;
+}
+
+/** Whether the weights of pixels are products of the dimensions' weights. */
+function areApart(
+  { image, result }: Resize,
+  pixelsOf: (place: readonly number[]) => readonly Pixel[],
+  weights: readonly (Weights | null)[],
+): boolean {
+  return Array.from({ length: SAMPLES }, (_, i) => i).every((i) => {
+    const place = result.shape.map((size, d) => Math.floor(((i * (2 * d + 3) * 0.618) % 1) * size));
+    const sums = new Map<string, number>();
+    for (const { at, weight } of pixelsOf(place)) sums.set(at.join(), (sums.get(at.join()) ?? 0) + weight);
+    return [...sums].every(([key, sum]) => {
+      const at = key.split(',').map(Number);
+      const isInside = at.every((one, d) => one >= 0 && one < image.shape[d]!);
+      const product = at.reduce(
+        (all, one, d) => all * (weights[d] ? weights[d][place[d]!]![one]! : Number(one === place[d])),
+        1,
+      );
+      return isInside && Math.abs(sum - product) < TOLERANCE;
+    });
+  });
+}

@@ -1,0 +1,294 @@
+// Images that are resized, as in decoders, detectors and segmentation. Exporters compute the places that each pixel is made of, and its weights, in the
+// body of an operation. The compiler then reads one element at a time. In their form, pixels that only repeat are a broadcast. Others are
+// products with a matrix for rows and a matrix for columns, which are computed here.
+import { createHash } from 'node:crypto';
+import { VALUE } from '../compiler/symbol.ts';
+import { withoutLocations } from '../compiler/locations.ts';
+import { bufferOf } from '../system/bytes.ts';
+import { isIntegerWithin } from '../system/data.ts';
+import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { areSteps, INDEX, operationFrom, stepOf, stepText, type ScalarOperation, type Step } from './body.ts';
+import { isBetweenImages, type ReplaceableKind } from './form.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
+import { repetitionsOf, weightsOf, type Weights } from './resize-weights.ts';
+import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+
+export interface Resize {
+  readonly name: typeof NAME;
+  readonly image: Tensor;
+  readonly result: Tensor;
+  /** Steps on the place of a pixel in the result, one index for each dimension. */
+  readonly before: readonly Step[];
+  /** Pixels of the image that are read. For each dimension, the number of an index or of a step. */
+  readonly reads: readonly (readonly number[])[];
+  /** Steps on indices, results of the steps before, and pixels, in this order. Empty if the pixel is the result. */
+  readonly after: readonly Step[];
+}
+
+const NAME = 'resize';
+
+const [REPEATED, PRODUCTS, LAST] = ['repeated', 'rows-and-columns', '-channels-last'] as const;
+
+/** Images with channels have this rank. */
+const RANK = 4;
+
+const PLACES = Array.from({ length: RANK }, () => INDEX);
+
+/** Such as `resize 1x64x20x20xf32->1x64x40x40xf32 3f5a01c2`. */
+function resizeKey({ name, image, result, before, reads, after }: Resize): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([before, reads, after]))
+    .digest('hex');
+  return `${name} ${typeName(image)}->${typeName(result)} ${digest.slice(0, 8)}`;
+}
+
+/**
+ * Those in a text of the compiler. A pixel is matched by the types of its image and its places, so none is found where other operations read
+ * pixels of such an image.
+ */
+export function readResizes(text: Uint8Array): Resize[] {
+  const bytes = bufferOf(text);
+  if (!bytes.includes('tensor.extract ')) return [];
+  const found: Resize[] = [];
+  const others = new Set<string>();
+  for (const { index, groups } of bytes.toString('latin1').matchAll(STATEMENT)) {
+    const { maps, ins, type, inner } = groups as Partial<Record<string, string>>;
+    const body = withoutLocations(inner!);
+    const pixels = [...body.matchAll(PIXEL)].map(({ groups }) => groups!.type!);
+    if (pixels.length === 0) continue;
+    const resize = ins === undefined ? readResize(maps!, type!, body, text, index) : null;
+    if (resize !== null) found.push(resize);
+    else for (const pixel of pixels) others.add(pixel);
+  }
+  return found.filter(({ image }) => !others.has(tensorText(image)));
+}
+
+const STATEMENT = new RegExp(
+  String.raw`= linalg\.generic \{indexing_maps = \[(?<maps>[^\]]*)\], iterator_types = \[[^\]]*\]\}(?<ins> ins\([^\n]*?\))? outs\(${VALUE} : (?<type>tensor<[^<>]*>)\) \{\n(?<inner>[^]*?)\n *\} -> `,
+  'g',
+);
+const PIXEL = new RegExp(
+  String.raw`(?<name>${VALUE}) = tensor\.extract (?<image>${VALUE})\[(?<places>[^\]]*)\] : (?<type>tensor<[^<>]*>)`,
+  'g',
+);
+const GIVEN = new RegExp(String.raw`linalg\.yield (${VALUE}) : \w+\s*$`);
+const LINE = new RegExp(String.raw`(${VALUE}) = ((?:arith|math)\.\w+) ([^\n]*)`, 'g');
+const DIMENSION = new RegExp(String.raw`(${VALUE}) = linalg\.index (\d+) : index`, 'g');
+const OF_CONSTANT = /^(arith\.constant) ([^\n]*)/;
+
+/** The affine map of each element to itself. */
+const IDENTITY = 'affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>';
+
+function readResize(
+  maps: string,
+  type: string,
+  body: string,
+  text: Uint8Array,
+  start: number,
+): Resize | null {
+  const pixels = [...body.matchAll(PIXEL)].map(({ groups }) => groups as Record<string, string>);
+  const images = new Set(pixels.map(({ image, type }) => `${image} ${type}`));
+  const [image, result] = [pixels[0]!.type!, type].map(tensorFromText);
+  const given = GIVEN.exec(body)?.[1];
+  if (maps !== IDENTITY || images.size !== 1 || !image || !result || given === undefined) return null;
+  const dimensions = new Map([...body.matchAll(DIMENSION)].map(([, name, d]) => [name!, Number(d)]));
+  const own = new Map([...body.matchAll(LINE)].map(([, name, ...rest]) => [name!, rest as [string, string]]));
+  const definitionOf = (value: string): ScalarOperation | null => {
+    const outside = OF_CONSTANT.exec(withoutLocations(definitionIn(text, value, start) ?? ''));
+    const [name, rest] = own.get(value) ?? outside?.slice(1) ?? [];
+    return name === undefined ? null : operationFrom(name, rest!);
+  };
+  const before = new Steps(dimensions, RANK, definitionOf);
+  const reads = pixels.map(({ places }) => places!.split(', ').map((one) => before.numberOf(one)));
+  const known = new Map([
+    ...before.numbers,
+    ...pixels.map(({ name }, i) => [name!, before.size + i] as const),
+  ]);
+  const after = new Steps(known, before.size + pixels.length, definitionOf);
+  const last = after.numberOf(given);
+  const resize = { name: NAME, image, result, before: before.steps, reads, after: after.steps };
+  return last === after.size - 1 && isResize(resize) ? resize : null;
+}
+
+/** The steps that make values of others, in order. */
+class Steps {
+  readonly steps: Step[] = [];
+  readonly numbers: Map<string, number>;
+  readonly #elements: number;
+  readonly #definitionOf: (value: string) => ScalarOperation | null;
+
+  /** @param elements number of values that are no steps @param numbers of values */
+  constructor(
+    numbers: ReadonlyMap<string, number>,
+    elements: number,
+    definitionOf: (value: string) => ScalarOperation | null,
+  ) {
+    this.numbers = new Map(numbers);
+    this.#elements = elements;
+    this.#definitionOf = definitionOf;
+  }
+
+  get size(): number {
+    return this.#elements + this.steps.length;
+  }
+
+  /** The number of a value; NaN if something else than steps makes it. A constant is a step of its own for each use. */
+  numberOf(value: string): number {
+    const known = this.numbers.get(value);
+    if (known !== undefined) return known;
+    const definition = this.steps.length < MOST_STEPS ? this.#definitionOf(value) : null;
+    if (definition === null) return NaN;
+    this.steps.push(stepOf(definition, (one) => this.numberOf(one)));
+    if (definition.of.length > 0) this.numbers.set(value, this.size - 1);
+    return this.size - 1;
+  }
+}
+
+const MOST_STEPS = 128;
+
+/** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
+export function isResize(value: unknown): value is Resize {
+  const { name, image, result, before, reads, after } = (value ?? {}) as Partial<
+    Record<keyof Resize, unknown>
+  >;
+  if (name !== NAME || !isTensor(image) || !isTensor(result)) return false;
+  if (image.elementType !== result.elementType) return false;
+  if ([image, result].some(({ shape }) => shape.length !== RANK)) return false;
+  if (!areStepsOrNone(before, PLACES)) return false;
+  const types = [...PLACES, ...before.map(({ type }) => type)];
+  const isPlace = (one: unknown) =>
+    isIntegerWithin(one, 0, types.length - 1) && types[one as number] === INDEX;
+  const isRead = (one: unknown) => Array.isArray(one) && one.length === RANK && one.every(isPlace);
+  if (!Array.isArray(reads) || reads.length === 0 || !reads.every(isRead)) return false;
+  const all = [...types, ...reads.map(() => image.elementType)];
+  if (!areStepsOrNone(after, all) || (after.length === 0 && reads.length > 1)) return false;
+  const given = after.at(-1)?.type ?? image.elementType;
+  return given === result.elementType && weightsOf(value as Resize) !== null;
+}
+
+const areStepsOrNone = (value: unknown, types: readonly string[]): value is readonly Step[] =>
+  (Array.isArray(value) && value.length === 0) || areSteps(value, types);
+
+/** The operation as the program has it: what the body of an operation gives for each pixel of the result. */
+function writtenResize({ image, result, before, reads, after }: Resize): Written {
+  const operands = [{ ...image, name: '%image' }];
+  const indices = PLACES.map(
+    (_, d) => ({ elementType: INDEX, shape: [], name: `%i${d}`, isScalar: true }) as const,
+  );
+  const nameOf = (i: number) => (i < RANK ? `%i${i}` : `%s${i}`);
+  const types = [
+    ...[...PLACES, ...before.map(({ type }) => type)],
+    ...[...reads.map(() => image.elementType), ...after.map(({ type }) => type)],
+  ];
+  const typeOf = (i: number) => types[i]!;
+  const texts = [
+    ...before.map((step) => stepText(step, typeOf, nameOf)),
+    ...reads.map(
+      (places) => `tensor.extract %image[${places.map(nameOf).join(', ')}] : ${tensorText(image)}`,
+    ),
+    ...after.map((step) => stepText(step, typeOf, nameOf)),
+  ];
+  const lines = texts.map((text, i) => `${nameOf(RANK + i)} = ${text}`);
+  const into = { ...result, name: '%into' };
+  const loops = PLACES.map((_, d) => `d${d}`).join(', ');
+  const body = [...PLACES.map((_, d) => `${nameOf(d)} = linalg.index ${d} : index`), ...lines];
+  const gives = nameOf(RANK + lines.length - 1);
+  const whole = genericText({ loops, maps: [loops], inputs: [], into, body, gives });
+  const used = new Set([...before, ...after].flatMap(({ of }) => of).concat(reads.flat()));
+  return {
+    ...{ operands, list: listOf([...operands, ...indices.filter((_, d) => used.has(d))]) },
+    ...{ before: lines.slice(0, -1).join('\n      '), operation: texts.at(-1)!, type: tensorText(result) },
+    inBody: pathToPixel(after, RANK + before.length, reads.length),
+    alone: { operands, body: `%into = tensor.empty() : ${tensorText(into)}\n  %0 = ${whole}` },
+  };
+}
+
+/** Which operand to follow from the last step to a pixel that is read. @param first number of the first pixel */
+function pathToPixel(after: readonly Step[], first: number, pixels: number): number[] {
+  const path: number[] = [];
+  for (let step = after.at(-1); step !== undefined;) {
+    const place = step.of.findLastIndex((one) => one >= first);
+    path.push(place);
+    step = after[step.of[place]! - first - pixels];
+  }
+  return path;
+}
+
+/** Writes a resized image. @param weights of each dimension, or null for one that stays as it is */
+function resized(writer: Writer, image: Value, weights: readonly (Weights | null)[]): Value {
+  const counts = weights.map((one) => (one === null ? 1 : repetitionsOf(one)));
+  if (counts.every((count) => count !== null)) return repeated(writer, image, counts);
+  return weights.reduceRight<Value>(
+    (value, one, d) => (one === null || counts[d] === 1 ? value : along(writer, value, d, one)),
+    image,
+  );
+}
+
+/** The image with each pixel as often as the counts of the dimensions say. */
+function repeated(writer: Writer, image: Value, counts: readonly number[]): Value {
+  const names = counts.map((count, d) => (count === 1 ? [`d${d}`] : [`d${d}`, `r${d}`]));
+  const shape = counts.flatMap((count, d) => (count === 1 ? [image.shape[d]!] : [image.shape[d]!, count]));
+  const into = writer.empty({ ...image, shape });
+  const maps = [names.map(([name]) => name).join(', '), names.flat().join(', ')];
+  const all = writer.generic({ loops: maps[1]!, maps, inputs: [image], into });
+  let next = 0;
+  return writer.collapse(
+    all,
+    names.map((group) => group.map(() => next++)),
+  );
+}
+
+/** The product of the weights with each line of an image along a dimension. */
+function along(writer: Writer, image: Value, d: number, weights: Weights): Value {
+  const [outer, inner] = [image.shape.slice(0, d), image.shape.slice(d + 1)];
+  const [b, a] = [outer, inner].map((sizes) => sizes.reduce((product, size) => product * size, 1)) as [
+    number,
+    number,
+  ];
+  const [k, o] = [image.shape[d]!, weights.length];
+  const { elementType } = image;
+  const isLast = a === 1;
+  const matrix = isLast ? Array.from({ length: k }, (_, i) => weights.map((row) => row[i]!)) : weights;
+  const type = { elementType, shape: isLast ? [k, o] : [o, k] };
+  const own = writer.define(type, `arith.constant dense<"0x${hexOf(matrix)}"> : ${tensorText(type)}`);
+  const isMatrix = isLast || b === 1;
+  const all = image.shape.map((_, i) => i);
+  const ends = isLast ? [d] : isMatrix ? [d + 1] : [d, d + 1];
+  const groups = [0, ...ends].map((from, i) => all.slice(from, ends[i]));
+  const lines = writer.collapse(image, groups);
+  const into = writer.zeros({ elementType, shape: isLast ? [b, o] : isMatrix ? [o, a] : [b, o, a] });
+  const product = isMatrix
+    ? writer.contraction(isLast ? [lines, own] : [own, lines], into, ['mk', 'kp', 'mp'])
+    : writer.contraction([own, lines], into, ['ok', 'bka', 'boa']);
+  return writer.expand(product, groups, [...outer, o, ...inner]);
+}
+
+/** The bytes of a matrix of f32, in hexadecimal digits. */
+const hexOf = (matrix: readonly (readonly number[])[]): string =>
+  Buffer.from(Float32Array.from(matrix.flat()).buffer).toString('hex').toUpperCase();
+
+export const resizes: ReplaceableKind<Resize> = {
+  is: isResize,
+  key: resizeKey,
+  read: (text) => readResizes(text),
+  writtenOf: writtenResize,
+  resultOf: ({ result }) => result,
+  formsOf(resize, neighbours) {
+    const { image, result } = resize;
+    const isRepeated = weightsOf(resize)!.every((one) => one === null || repetitionsOf(one) !== null);
+    const hasChannelsFirst = image.shape[1] === result.shape[1] && image.shape[3] !== result.shape[3];
+    const isBetween = hasChannelsFirst && isBetweenImages({ operands: [image], result }, neighbours);
+    return [{ name: `${isRepeated ? REPEATED : PRODUCTS}${isBetween ? LAST : ''}` }];
+  },
+  write(writer, resize, [image], { name }) {
+    const weights = weightsOf(resize)!;
+    if (!name.endsWith(LAST)) return { value: resized(writer, image!, weights) };
+    const moved = writer.move(image!, CHANNELS_LAST);
+    const last = resized(
+      writer,
+      moved,
+      CHANNELS_LAST.map((d) => weights[d]!),
+    );
+    return { value: writer.transpose(last, CHANNELS_FIRST), images: [resize.result] };
+  },
+};
