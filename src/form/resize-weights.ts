@@ -101,18 +101,23 @@ function reading({ image, before, reads, after }: Resize): (place: readonly numb
   };
 }
 
-/** Whether the result is a sum of the pixels, each times something that is made of places. */
-function isLinear({ image, before, reads, after }: Resize): boolean {
+/** For each index, step, pixel and step, whether it is made of pixels. */
+export function areOfPixels({ image, before, reads, after }: Resize): boolean[] {
   const first = image.shape.length + before.length;
-  const isPixel = Array.from({ length: first + reads.length }, (_, i) => i >= first);
-  for (const { name, of } of after) {
-    const pixels = of.filter((one) => isPixel[one]).length;
-    const isSum = name === 'arith.addf' || name === 'arith.subf';
-    const isProduct = name === 'arith.mulf' && pixels === 1;
-    if (pixels > 0 && !isProduct && !(isSum && pixels === 2)) return false;
-    isPixel.push(pixels > 0);
-  }
-  return isPixel.at(-1)!;
+  const all = Array.from({ length: first + reads.length }, (_, i) => i >= first);
+  for (const { of } of after) all.push(of.some((one) => all[one]));
+  return all;
+}
+
+/** Whether the result is a sum of the pixels, each times something that is made of places. */
+function isLinear(resize: Resize): boolean {
+  const isOfPixels = areOfPixels(resize);
+  const areLinear = resize.after.every(({ name, of }) => {
+    const pixels = of.filter((one) => isOfPixels[one]).length;
+    const isSum = (name === 'arith.addf' || name === 'arith.subf') && pixels === 2;
+    return pixels === 0 || isSum || (name === 'arith.mulf' && pixels === 1);
+  });
+  return areLinear && isOfPixels.at(-1)!;
 }
 
 /** The weights along a dimension; null for pixels outside of the image, and for weights whose sum is not 1. */

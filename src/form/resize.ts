@@ -10,7 +10,7 @@ import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../
 import { areSteps, INDEX, operationFrom, stepOf, stepText, type ScalarOperation, type Step } from './body.ts';
 import { isBetweenImages, type ReplaceableKind } from './form.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
-import { repetitionsOf, weightsOf, type Weights } from './resize-weights.ts';
+import { areOfPixels, repetitionsOf, weightsOf, type Weights } from './resize-weights.ts';
 import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Resize {
@@ -170,7 +170,8 @@ const areStepsOrNone = (value: unknown, types: readonly string[]): value is read
   (Array.isArray(value) && value.length === 0) || areSteps(value, types);
 
 /** The operation as the program has it: what the body of an operation gives for each pixel of the result. */
-function writtenResize({ image, result, before, reads, after }: Resize): Written {
+function writtenResize(resize: Resize): Written {
+  const { image, result, before, reads, after } = resize;
   const operands = [{ ...image, name: '%image' }];
   const indices = PLACES.map(
     (_, d) => ({ elementType: INDEX, shape: [], name: `%i${d}`, isScalar: true }) as const,
@@ -198,18 +199,20 @@ function writtenResize({ image, result, before, reads, after }: Resize): Written
   return {
     ...{ operands, list: listOf([...operands, ...indices.filter((_, d) => used.has(d))]) },
     ...{ before: lines.slice(0, -1).join('\n      '), operation: texts.at(-1)!, type: tensorText(result) },
-    inBody: pathToPixel(after, RANK + before.length, reads.length),
+    inBody: pathToPixel(resize),
     alone: { operands, body: `%into = tensor.empty() : ${tensorText(into)}\n  %0 = ${whole}` },
   };
 }
 
-/** Which operand to follow from the last step to a pixel that is read. @param first number of the first pixel */
-function pathToPixel(after: readonly Step[], first: number, pixels: number): number[] {
+/** Which operand to follow from the last step to a pixel that is read. */
+function pathToPixel(resize: Resize): number[] {
+  const { before, reads, after } = resize;
+  const isOfPixels = areOfPixels(resize);
   const path: number[] = [];
   for (let step = after.at(-1); step !== undefined;) {
-    const place = step.of.findLastIndex((one) => one >= first);
+    const place = step.of.findIndex((one) => isOfPixels[one]);
     path.push(place);
-    step = after[step.of[place]! - first - pixels];
+    step = after[step.of[place]! - RANK - before.length - reads.length];
   }
   return path;
 }

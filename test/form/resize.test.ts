@@ -174,6 +174,11 @@ const bodies: [name: string, form: string, of: Body][] = [
   ['of ONNX, nearest', 'repeated', { body: FLOATS }],
   ['of ONNX, other pixels', 'rows-and-columns', { body: FLOATS.replace(places(3), places(3, 'arith.mulf')) }],
   ['of ONNX, linear', 'rows-and-columns', { body: WEIGHED }],
+  [
+    'the same with weights behind pixels',
+    'rows-and-columns',
+    { body: WEIGHED.replaceAll(/mulf (%[uv]\d), (%\w+)/g, 'mulf $2, $1') },
+  ],
   ['of TOSA, nearest', 'repeated', INTEGERS],
 ];
 test.each(casesOfTier(bodies, 2))(
