@@ -7,7 +7,7 @@ import { computing } from './scalar-chain.ts';
 export type Weights = readonly (readonly number[])[];
 
 /** Longer dimensions are not computed. */
-const MOST_PLACES = 2 ** 12;
+const MOST_PLACES = 2 ** 11;
 
 /** Sums of more products take as long as reading single pixels. */
 const MOST_SUMMED = 128;
@@ -47,7 +47,8 @@ function computed(resize: Resize): readonly (Weights | null)[] | null {
   const kept = result.shape.map(
     (size, d) => size === image.shape[d] && reads.every((places) => places[d] === d),
   );
-  if (result.shape.some((size, d) => !kept[d] && size > MOST_PLACES)) return null;
+  const isLong = (size: number, d: number) => !kept[d] && size > MOST_PLACES;
+  if (image.shape.some(isLong) || result.shape.some(isLong)) return null;
   const pixelsOf = reading(resize);
   const middle = result.shape.map((size) => Math.floor(size / 2));
   const all: (Weights | null)[] = [];
@@ -127,7 +128,9 @@ function lineOf(pixels: readonly Pixel[], d: number, size: number): number[] | n
     if (line[at[d]!] === undefined) return null;
     line[at[d]!]! += weight;
   }
-  return Math.abs(line.reduce((sum, one) => sum + one, 0) - 1) < TOLERANCE ? line : null;
+  // The sum is that of the other dimensions' weights, which are rounded.
+  const sum = line.reduce((before, one) => before + one, 0);
+  return Math.abs(sum - 1) < TOLERANCE ? line.map((one) => one / sum) : null;
 }
 
 /** Whether the weights of pixels are products of the dimensions' weights. */

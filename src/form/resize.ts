@@ -276,6 +276,8 @@ export const resizes: ReplaceableKind<Resize> = {
   read: (text) => readResizes(text),
   writtenOf: writtenResize,
   resultOf: ({ result }) => result,
+  // Before element-wise operations are fused: the pixel would be the operand of another operation then, and not the result.
+  turn: 1,
   formsOf(resize, neighbours) {
     const { image, result } = resize;
     const isRepeated = weightsOf(resize)!.every((one) => one === null || repetitionsOf(one) !== null);

@@ -148,6 +148,17 @@ test('sums of pixels that are no products of rows and columns stay as written', 
     expect(read(program({ body: WEIGHED.replace(from, to) })), to).toEqual([]);
 });
 
+test('weights that are rounded leave other dimensions as they are', async () => {
+  const third = WEIGHED.replaceAll('%two', '%third');
+  const text = program({ body: third, result: '1x3x12x18xf32' }).replace(
+    '%one =',
+    '%third = arith.constant 3.000000e+00 : f32\n  %one =',
+  );
+  const choices = chooseForms(read(text));
+  const products = (await preprocessed(text, choices)).match(/arith\.mulf|linalg\.matmul/g);
+  expect(products).toHaveLength(2);
+});
+
 test('every field is checked, because all are written into MLIR', () => {
   const [own] = read(program({ body: WEIGHED }));
   const { before, reads, after } = own!;
@@ -195,15 +206,33 @@ test.each(casesOfTier(bodies, 2))(
   },
 );
 
-test('between convolutions with channels first, the channels become innermost', () => {
-  const convolution = `
-func.func @conv(%i: tensor<1x3x10x14xf32>, %f: tensor<3x3x1x1xf32>, %o: tensor<1x3x10x14xf32>, %p: tensor<1x3x5x7xf32>) {
-  %a = linalg.conv_2d_nchw_fchw ins(%i, %f : tensor<1x3x10x14xf32>, tensor<3x3x1x1xf32>) outs(%o : tensor<1x3x10x14xf32>) -> tensor<1x3x10x14xf32>
-  %b = linalg.conv_2d_nchw_fchw ins(%p, %f : tensor<1x3x5x7xf32>, tensor<3x3x1x1xf32>) outs(%p : tensor<1x3x5x7xf32>) -> tensor<1x3x5x7xf32>
-  return
+/** Two convolutions, of the image before and after its size changes. */
+const convolutions = `
+func.func @convolve(%small: tensor<1x3x5x7xf32>, %large: tensor<1x3x10x14xf32>, %filter: tensor<3x3x1x1xf32>, %to: tensor<1x3x5x7xf32>, %wide: tensor<1x3x10x14xf32>) -> (tensor<1x3x5x7xf32>, tensor<1x3x10x14xf32>) {
+  %a = linalg.conv_2d_nchw_fchw ins(%small, %filter : tensor<1x3x5x7xf32>, tensor<3x3x1x1xf32>) outs(%to : tensor<1x3x5x7xf32>) -> tensor<1x3x5x7xf32>
+  %b = linalg.conv_2d_nchw_fchw ins(%large, %filter : tensor<1x3x10x14xf32>, tensor<3x3x1x1xf32>) outs(%wide : tensor<1x3x10x14xf32>) -> tensor<1x3x10x14xf32>
+  return %a, %b : tensor<1x3x5x7xf32>, tensor<1x3x10x14xf32>
 }
 `;
-  const bytes = Buffer.from(program({ body: FLOATS }) + convolution);
-  const forms = chooseForms(readRewritables(bytes, parse(bytes).operations, false));
-  expect(forms.map(({ form }) => form)).toContain('repeated-channels-last');
+
+test('between convolutions with channels first, the channels become innermost', async () => {
+  const large = '1x3x10x14xf32';
+  // What is added to the resized image must not be fused into its body before the pixels are replaced.
+  const text = program({ body: FLOATS })
+    .replace('%x: tensor<1x3x5x7xf32>', `%x: tensor<1x3x5x7xf32>, %other: tensor<${large}>`)
+    .replace('return %r', `%s = arith.addf %r, %other : tensor<${large}>\n  return %s`);
+  const bytes = Buffer.from(text + convolutions);
+  const choices = chooseForms(readRewritables(bytes, parse(bytes).operations, false));
+  expect(choices.map(({ form }) => form)).toContain('repeated-channels-last');
+  const shapes = [
+    [1, 3, 5, 7],
+    [1, 3, 10, 14],
+  ];
+  const { written, formed } = await resultsOf(
+    bytes.toString(),
+    choices,
+    shapes,
+    (i, at) => ((i * 7 + at) % 11) - 5,
+  );
+  expect(formed).toEqual(written);
 });
