@@ -1,4 +1,4 @@
-// What the lines of a resized image are made of: for each dimension, the weights of the lines of the image.
+// The weights of a resized image: for each dimension, how much each line of the image adds to each line of the result.
 import { INDEX } from './body.ts';
 import type { Resize } from './resize.ts';
 import { computing } from './scalar-chain.ts';
@@ -18,7 +18,7 @@ const TOLERANCE = 1e-5;
 /** Pixels of the result whose weights are compared with products of the dimensions' weights. */
 const SAMPLES = 256;
 
-/** How often in a row each place is repeated; null for other weights. */
+/** The number of repetitions of each place; null for other weights. */
 export function repetitionsOf(weights: Weights): number | null {
   const count = weights.length / weights[0]!.length;
   const areRepeated = weights.every((row, i) =>
@@ -102,7 +102,7 @@ function reading({ image, before, reads, after }: Resize): (place: readonly numb
   };
 }
 
-/** For each index, step, pixel and step, whether it is made of pixels. */
+/** Whether pixels are in each index, step, pixel and later step, in this order. */
 export function areOfPixels({ image, before, reads, after }: Resize): boolean[] {
   const first = image.shape.length + before.length;
   const all = Array.from({ length: first + reads.length }, (_, i) => i >= first);
@@ -110,7 +110,7 @@ export function areOfPixels({ image, before, reads, after }: Resize): boolean[] 
   return all;
 }
 
-/** Whether the result is a sum of the pixels, each times something that is made of places. */
+/** Whether the result is a sum of pixels, each multiplied by a function of its place. */
 function isLinear(resize: Resize): boolean {
   const isOfPixels = areOfPixels(resize);
   const areLinear = resize.after.every(({ name, of }) => {

@@ -1,6 +1,6 @@
-// Images that are resized, as in decoders, detectors and segmentation. Exporters compute the places that each pixel is made of, and its weights, in the
-// body of an operation. The compiler then reads one element at a time. In their form, pixels that only repeat are a broadcast. Others are
-// products with a matrix for rows and a matrix for columns, which are computed here.
+// Images that are resized, as in decoders, detectors and segmentation. Exporters compute places and weights of the image's pixels in the body of an
+// operation, and the compiler then reads one element at a time. In their form, repeated pixels are a broadcast. Other images are products with
+// one matrix for rows and one for columns.
 import { createHash } from 'node:crypto';
 import { VALUE } from '../compiler/symbol.ts';
 import { withoutLocations } from '../compiler/locations.ts';
@@ -169,7 +169,7 @@ export function isResize(value: unknown): value is Resize {
 const areStepsOrNone = (value: unknown, types: readonly string[]): value is readonly Step[] =>
   (Array.isArray(value) && value.length === 0) || areSteps(value, types);
 
-/** The operation as the program has it: what the body of an operation gives for each pixel of the result. */
+/** The last operation in the body of the program's operation: it gives each pixel of the result. */
 function writtenResize(resize: Resize): Written {
   const { image, result, before, reads, after } = resize;
   const operands = [{ ...image, name: '%image' }];
@@ -204,7 +204,7 @@ function writtenResize(resize: Resize): Written {
   };
 }
 
-/** Which operand to follow from the last step to a pixel that is read. */
+/** Numbers of the operands on the way from the last step to a pixel of the image. */
 function pathToPixel(resize: Resize): number[] {
   const { before, reads, after } = resize;
   const isOfPixels = areOfPixels(resize);

@@ -1,7 +1,7 @@
 // Parts of a transform-dialect module: a replacement of operations by functions of the module, and passes over all functions.
 import { listOf, type Written } from './text.ts';
 
-/** What a sequence matches. */
+/** The operation of a matching sequence. */
 type Matched = Pick<Written, 'list' | 'before' | 'operation' | 'inBody'> & Partial<Pick<Written, 'operands'>>;
 
 /** The operand of a matched element, and the operation in whose body it is computed. */

@@ -112,7 +112,7 @@ const loopsOf = ({ sequence: { shape }, result }: StepProduct) => {
 
 const STEP_NAME = '%step';
 
-/** What gives the product of one step. */
+/** The slice with the product of one step. */
 const ofStep = (from: Value, to: Tensor): string =>
   `tensor.extract_slice ${from.name}[${[STEP_NAME, ...from.shape.slice(1).map(() => 0)].join(', ')}] [${[1, ...from.shape.slice(1)].join(', ')}] [${from.shape.map(() => 1).join(', ')}] : ${tensorText(from)} to ${tensorText(to)}`;
 

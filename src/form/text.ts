@@ -25,7 +25,10 @@ export interface Written {
   readonly before?: string;
   /** The operation, without the name of its result. */
   readonly operation: string;
-  /** For what the body of a generic operation gives, which the form replaces: which operand to follow, several times, to an element of the operand. */
+  /**
+   * Present for the last operation in the body of a generic operation, which the form replaces as a whole: the numbers of the operands on the way to
+   * the reading of an element of the first operand.
+   */
   readonly inBody?: readonly number[];
   /** Type of the result. */
   readonly type: string;
