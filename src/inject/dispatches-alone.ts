@@ -42,7 +42,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
   const constants = new Map<string, string>();
   const dispatches: DispatchAlone[] = [];
   const functions: string[] = [];
-  /** Executables with elided constants. */
+  /** Executables with constants whose values the text lacks. */
   const elided = new Set<string>();
   let executable: string | null = null;
   for (const line of lines) {
@@ -50,7 +50,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
     if (begun !== undefined) executable = nameOfSymbol(begun);
     if (executable !== null) {
       if (executables.has(executable)) kept.push(line);
-      if (line.includes('__elided__')) elided.add(executable);
+      if (line.includes('dense_resource<')) elided.add(executable);
       if (line === '  }') executable = null;
     } else if (/^(?:#|module\b)/.test(line) || /^ {2}util\.global private @__device/.test(line))
       kept.push(line);

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
-import { configuredSource, sameExecutables } from '../../src/inject/executable-sources.ts';
+import { configuredSource, readTexts, sameExecutables } from '../../src/inject/executable-sources.ts';
 import { blamedFor, configuredWith, splitProgram } from '../../src/inject/split-program.ts';
 import { tiles } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
@@ -39,6 +39,29 @@ test('each executable of a round that has one gets its configuration', () => {
   const [path = ''] = flags.map((flag) => flag.split('=').at(-1)!);
   expect(flags).toEqual([`--iree-hal-substitute-executable-source=f$async_dispatch_0=${path}`]);
   expect(readFileSync(path, 'utf8')).toContain('compilation_info');
+});
+
+test('executables with constants that the dumps lack get no configuration', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'split-'));
+  const constant = (name: string) => `%w = arith.constant dense_resource<${name}> : tensor<4xf32>\n`;
+  const bodies = {
+    whole: operation(),
+    elided: constant('__elided__') + operation(),
+    lacking: constant('torch_tensor_4_torch.float32') + operation(),
+    given: `${constant('own')}${operation()}`,
+  };
+  const resources = '\n{-# dialect_resources: { builtin: { own: "0x00" } } #-}\n';
+  for (const part of ['sources', 'configured']) {
+    mkdirSync(join(folder, part));
+    for (const [name, body] of Object.entries(bodies))
+      writeFileSync(
+        join(folder, part, `${name}.mlir`),
+        executable(body, undefined, name).toString() + (name === 'given' ? resources : ''),
+      );
+  }
+  const { sources, configured } = readTexts(folder);
+  expect([...sources.keys()].toSorted()).toEqual(['given', 'whole']);
+  expect([...configured.keys()].toSorted()).toEqual(['given', 'whole']);
 });
 
 test('an error is about the executables that come from its place', () => {
