@@ -45,14 +45,17 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
   /** Executables with constants whose values the text lacks. */
   const elided = new Set<string>();
   let executable: string | null = null;
+  let own: string[] = [];
   for (const line of lines) {
     const [, begun] = BEGIN.exec(line) ?? [];
-    if (begun !== undefined) executable = nameOfSymbol(begun);
+    if (begun !== undefined) [executable, own] = [nameOfSymbol(begun), []];
     if (executable !== null) {
-      if (executables.has(executable)) kept.push(line);
+      own.push(line);
       if (line.includes('dense_resource<')) elided.add(executable);
-      if (line === '  }') executable = null;
-    } else if (/^(?:#|module\b)/.test(line) || /^ {2}util\.global private @__device/.test(line))
+      if (line !== '  }') continue;
+      if (executables.has(executable) && !elided.has(executable)) kept.push(...own);
+      executable = null;
+    } else if (/^(?:#\w|module\b)/.test(line) || /^ {2}util\.global private @__device/.test(line))
       kept.push(line);
     const [, value] = /^ +(%[\w]+) = arith\.constant .* : (?:index|i\d+|f\d+)$/.exec(line) ?? [];
     if (value !== undefined) constants.set(value, line);
