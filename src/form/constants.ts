@@ -1,6 +1,6 @@
 // Values that a program computes of constants alone. The compiler evaluates what is made of them.
 import { VALUE } from '../compiler/symbol.ts';
-import { CONSTANT } from './text.ts';
+import { CONSTANT } from './definitions.ts';
 
 /** The definition of a value in a text, without locations; empty for a value that has none. */
 export type Definitions = (value: string) => string;

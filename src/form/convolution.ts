@@ -8,7 +8,8 @@ import {
   readGenericConvolution,
   type Widening,
 } from './generic-convolution.ts';
-import { definitionIn, listOf, movesText, type Value, type Written } from './text.ts';
+import { definitionIn } from './definitions.ts';
+import { listOf, movesText, type Value, type Written } from './text.ts';
 
 /**
  * A named convolution over an image of one, two or three dimensions. The filter of a pooling is its window: a shape without

@@ -3,22 +3,13 @@
 // integers are multiplied, in tiles where the processor has products of these, and the zero points are taken out as sums of rows and columns.
 import { VALUE } from '../compiler/symbol.ts';
 import type { Operation } from 'mlir-parser-ts';
-import { withoutLocations } from '../compiler/locations.ts';
 import type { ReplaceableKind } from './form.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import type { Widening } from './generic-convolution.ts';
 import { MOST_SUMMED, productOfIntegers, sumsAlong } from './packed-product.ts';
 import type { Packing } from './packing.ts';
-import {
-  batchOf,
-  batchText,
-  definitionIn,
-  genericText,
-  listOf,
-  type Value,
-  type Writer,
-  type Written,
-} from './text.ts';
+import { plainDefinitionIn } from './definitions.ts';
+import { batchOf, batchText, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface IntegerProduct {
   readonly name: 'linalg.matmul' | 'linalg.batch_matmul';
@@ -65,7 +56,7 @@ export function readIntegerProduct(operation: Operation, text: Uint8Array): Inte
   if (operands.length !== 3) return null;
   const [lhs, rhs, result] = operands.map(({ type }) => staticTensor(type));
   if (lhs?.elementType !== MIDDLE || rhs?.elementType !== MIDDLE || !result) return null;
-  const defined = (value: string) => withoutLocations(definitionIn(text, value, start) ?? '');
+  const defined = (value: string) => plainDefinitionIn(text, value, start);
   const factorOf = (value: string) => {
     const [, , wide, zero, , , , how] = MOVED.exec(defined(value)) ?? [];
     const widened = wide === undefined ? null : WIDENED.exec(defined(wide));

@@ -11,15 +11,8 @@ import { hasStrips } from './strips.ts';
 import { packedProduct } from './tiles.ts';
 import { flipped, HALF, rowsTimes, splitRows, widened } from './parts.ts';
 import { TRANSPOSED } from './product.ts';
-import {
-  CONSTANT,
-  definitionIn,
-  genericText,
-  listOf,
-  type Value,
-  type Writer,
-  type Written,
-} from './text.ts';
+import { CONSTANT, definitionIn } from './definitions.ts';
+import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface PackedProduct {
   readonly name: typeof NAME;

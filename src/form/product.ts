@@ -9,7 +9,8 @@ import { hasStrips } from './strips.ts';
 import { packedProduct } from './tiles.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { CONSTANT, definitionIn, listOf, type Value, type Writer, type Written } from './text.ts';
+import { CONSTANT, definitionIn } from './definitions.ts';
+import { listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Product {
   readonly name: 'linalg.matmul';
@@ -46,10 +47,19 @@ const productKey = ({ name, factors, result }: Product): string =>
  * The products of a program whose weights are all constants. A product of other values would be transposed in each call, and equal operations
  * are rewritten alike.
  */
-export function readProducts(operations: readonly Operation[], text: Uint8Array): Product[] {
-  const found = operations.flatMap((operation) => readProduct(operation, text) ?? []);
-  const varying = new Set(found.flatMap((one) => (one.isConstant ? [] : [productKey(one.product)])));
-  return found.map(({ product }) => product).filter((one) => !varying.has(productKey(one)));
+export const readProducts = (operations: readonly Operation[], text: Uint8Array): Product[] =>
+  alwaysConstant(
+    operations.flatMap((operation) => readProduct(operation, text) ?? []),
+    productKey,
+  );
+
+/** Those with constant weights, without those whose equals have others: equal operations are rewritten alike. */
+export function alwaysConstant<T>(
+  found: readonly { readonly product: T; readonly isConstant: boolean }[],
+  keyOf: (product: T) => string,
+): T[] {
+  const varying = new Set(found.flatMap((one) => (one.isConstant ? [] : [keyOf(one.product)])));
+  return found.map(({ product }) => product).filter((one) => !varying.has(keyOf(one)));
 }
 
 function readProduct({ name, operands, start }: Operation, text: Uint8Array) {

@@ -1,7 +1,19 @@
 // The weights of a resized image: for each dimension, how much each line of the image adds to each line of the result.
-import { INDEX } from './body.ts';
-import type { Resize } from './resize.ts';
-import { computing } from './scalar-chain.ts';
+import type { Tensor } from '../workload/tensor.ts';
+import { INDEX, type Step } from './body.ts';
+import { evaluating } from './evaluate.ts';
+
+/** Pixels of a result that are made of pixels of an image. */
+export interface PixelSum {
+  readonly image: Tensor;
+  readonly result: Tensor;
+  /** Steps on the place of a pixel in the result, one index for each dimension. */
+  readonly before: readonly Step[];
+  /** Pixels of the image that are read. For each dimension, the number of an index or of a step. */
+  readonly reads: readonly (readonly number[])[];
+  /** Steps on indices, results of the steps before, and pixels, in this order. Empty if the pixel is the result. */
+  readonly after: readonly Step[];
+}
 
 /** For each place in the result, the weight of each place in the image. */
 export type Weights = readonly (readonly number[])[];
@@ -18,8 +30,14 @@ const TOLERANCE = 1e-5;
 /** Pixels of the result whose weights are compared with products of the dimensions' weights. */
 const SAMPLES = 256;
 
-/** The number of repetitions of each place; null for other weights. */
-export function repetitionsOf(weights: Weights): number | null {
+/** The lines of a result along a dimension. */
+export interface Lines {
+  readonly weights: Weights;
+  /** How often each place is repeated; null for other weights. */
+  readonly repetitions: number | null;
+}
+
+function repetitionsOf(weights: Weights): number | null {
   const count = weights.length / weights[0]!.length;
   const areRepeated = weights.every((row, i) =>
     row.every((one, k) => one === (k === Math.floor(i / count) ? 1 : 0)),
@@ -27,13 +45,13 @@ export function repetitionsOf(weights: Weights): number | null {
   return Number.isInteger(count) && areRepeated ? count : null;
 }
 
-const known = new WeakMap<Resize, readonly (Weights | null)[] | null>();
+const known = new WeakMap<PixelSum, readonly (Lines | null)[] | null>();
 
 /**
- * The weights for each dimension, or null for one that stays as it is. Null for the whole if a pixel is no sum of products of these weights, or if the
+ * The lines along each dimension, or null for one that stays as it is. Null for the whole if a pixel is no sum of products of these weights, or if the
  * sums are long.
  */
-export function weightsOf(resize: Resize): readonly (Weights | null)[] | null {
+export function weightsOf(resize: PixelSum): readonly (Lines | null)[] | null {
   const before = known.get(resize);
   if (before !== undefined) return before;
   const weights = computed(resize);
@@ -41,7 +59,7 @@ export function weightsOf(resize: Resize): readonly (Weights | null)[] | null {
   return weights;
 }
 
-function computed(resize: Resize): readonly (Weights | null)[] | null {
+function computed(resize: PixelSum): readonly (Lines | null)[] | null {
   const { image, result, reads } = resize;
   if (!isLinear(resize)) return null;
   const kept = result.shape.map(
@@ -51,20 +69,20 @@ function computed(resize: Resize): readonly (Weights | null)[] | null {
   if (image.shape.some(isLong) || result.shape.some(isLong)) return null;
   const pixelsOf = reading(resize);
   const middle = result.shape.map((size) => Math.floor(size / 2));
-  const all: (Weights | null)[] = [];
+  const all: (Lines | null)[] = [];
   for (const [d, size] of result.shape.entries()) {
     const rows = kept[d]
       ? []
       : Array.from({ length: size }, (_, i) => lineOf(pixelsOf(middle.with(d, i)), d, image.shape[d]!));
     if (!rows.every((row) => row !== null)) return null;
-    all.push(kept[d] ? null : rows);
+    const repetitions = kept[d] ? 1 : repetitionsOf(rows);
+    all.push(repetitions === 1 ? null : { weights: rows, repetitions });
   }
-  const others = all.filter((one) => one !== null).filter((one) => repetitionsOf(one) === null);
-  const areShort = others.every(([row]) => row!.length <= MOST_SUMMED);
+  const changed = all.filter((one) => one !== null);
+  const others = changed.filter(({ repetitions }) => repetitions === null);
+  const areShort = others.every(({ weights: [row] }) => row!.length <= MOST_SUMMED);
   if (others.length > 0 && !(areShort && result.elementType === 'f32')) return null;
-  return all.some((one) => one !== null && repetitionsOf(one) !== 1) && areApart(resize, pixelsOf, all)
-    ? all
-    : null;
+  return changed.length > 0 && areApart(resize, pixelsOf, all) ? all : null;
 }
 
 /** A pixel of the image that is read, and its weight. */
@@ -73,37 +91,36 @@ interface Pixel {
   readonly weight: number;
 }
 
+/** Types of indices, steps, pixels and later steps, in this order. */
+export const typesOf = ({ image, before, reads, after }: PixelSum): string[] => [
+  ...image.shape.map(() => INDEX),
+  ...before.map(({ type }) => type),
+  ...reads.map(() => image.elementType),
+  ...after.map(({ type }) => type),
+];
+
 /** Gives the pixels that are read for a place in the result. */
-function reading({ image, before, reads, after }: Resize): (place: readonly number[]) => readonly Pixel[] {
-  const types = [
-    ...image.shape.map(() => INDEX),
-    ...before.map(({ type }) => type),
-    ...reads.map(() => image.elementType),
-    ...after.map(({ type }) => type),
-  ];
-  const [early, late] = [before, after].map((steps) =>
-    steps.map(({ of, ...step }) => {
-      const compute = computing(
-        { ...step, of },
-        of.map((one) => types[one]!),
-      );
-      return (values: number[]) =>
-        values.push(compute(...(of.map((one) => values[one]!) as [number, number, number])));
-    }),
+function reading(resize: PixelSum): (place: readonly number[]) => readonly Pixel[] {
+  const { image, before, reads, after } = resize;
+  const placesAt = evaluating(
+    before,
+    image.shape.map(() => INDEX),
+  );
+  const sumOf = evaluating(
+    after,
+    typesOf(resize).slice(0, image.shape.length + before.length + reads.length),
   );
   return (place) => {
-    const values = [...place];
-    for (const step of early!) step(values);
-    return reads.map((places, k) => {
-      const own = [...values, ...reads.map((_, i) => (i === k ? 1 : 0))];
-      for (const step of late!) step(own);
-      return { at: places.map((one) => values[one]!), weight: after.length === 0 ? 1 : own.at(-1)! };
-    });
+    const values = placesAt(place);
+    return reads.map((places, k) => ({
+      at: places.map((one) => values[one]!),
+      weight: after.length === 0 ? 1 : sumOf([...values, ...reads.map((_, i) => (i === k ? 1 : 0))]).at(-1)!,
+    }));
   };
 }
 
 /** Whether pixels are in each index, step, pixel and later step, in this order. */
-export function areOfPixels({ image, before, reads, after }: Resize): boolean[] {
+export function areOfPixels({ image, before, reads, after }: PixelSum): boolean[] {
   const first = image.shape.length + before.length;
   const all = Array.from({ length: first + reads.length }, (_, i) => i >= first);
   for (const { of } of after) all.push(of.some((one) => all[one]));
@@ -111,7 +128,7 @@ export function areOfPixels({ image, before, reads, after }: Resize): boolean[] 
 }
 
 /** Whether the result is a sum of pixels, each multiplied by a function of its place. */
-function isLinear(resize: Resize): boolean {
+function isLinear(resize: PixelSum): boolean {
   const isOfPixels = areOfPixels(resize);
   const areLinear = resize.after.every(({ name, of }) => {
     const pixels = of.filter((one) => isOfPixels[one]).length;
@@ -135,9 +152,9 @@ function lineOf(pixels: readonly Pixel[], d: number, size: number): number[] | n
 
 /** Whether the weights of pixels are products of the dimensions' weights. */
 function areApart(
-  { image, result }: Resize,
+  { image, result }: PixelSum,
   pixelsOf: (place: readonly number[]) => readonly Pixel[],
-  weights: readonly (Weights | null)[],
+  lines: readonly (Lines | null)[],
 ): boolean {
   return Array.from({ length: SAMPLES }, (_, i) => i).every((i) => {
     const place = result.shape.map((size, d) => Math.floor(((i * (2 * d + 3) * 0.618) % 1) * size));
@@ -147,7 +164,7 @@ function areApart(
       const at = key.split(',').map(Number);
       const isInside = at.every((one, d) => one >= 0 && one < image.shape[d]!);
       const product = at.reduce(
-        (all, one, d) => all * (weights[d] ? weights[d][place[d]!]![one]! : Number(one === place[d])),
+        (all, one, d) => all * (lines[d] ? lines[d].weights[place[d]!]![one]! : Number(one === place[d])),
         1,
       );
       return isInside && Math.abs(sum - product) < TOLERANCE;

@@ -6,23 +6,30 @@ import { VALUE } from '../compiler/symbol.ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isIntegerWithin } from '../system/data.ts';
-import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import {
+  elementsOf,
+  isTensor,
+  tensorFromText,
+  tensorText,
+  typeName,
+  type Tensor,
+} from '../workload/tensor.ts';
 import { areSteps, INDEX, operationFrom, stepOf, stepText, type ScalarOperation, type Step } from './body.ts';
 import { isBetweenImages, type ReplaceableKind } from './form.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
-import { areOfPixels, repetitionsOf, weightsOf, type Weights } from './resize-weights.ts';
-import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+import {
+  areOfPixels,
+  typesOf,
+  weightsOf,
+  type Lines,
+  type PixelSum,
+  type Weights,
+} from './resize-weights.ts';
+import { plainDefinitionIn } from './definitions.ts';
+import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
-export interface Resize {
+export interface Resize extends PixelSum {
   readonly name: typeof NAME;
-  readonly image: Tensor;
-  readonly result: Tensor;
-  /** Steps on the place of a pixel in the result, one index for each dimension. */
-  readonly before: readonly Step[];
-  /** Pixels of the image that are read. For each dimension, the number of an index or of a step. */
-  readonly reads: readonly (readonly number[])[];
-  /** Steps on indices, results of the steps before, and pixels, in this order. Empty if the pixel is the result. */
-  readonly after: readonly Step[];
 }
 
 const NAME = 'resize';
@@ -54,11 +61,12 @@ export function readResizes(text: Uint8Array): Resize[] {
   for (const { index, groups } of bytes.toString('latin1').matchAll(STATEMENT)) {
     const { maps, ins, type, inner } = groups as Partial<Record<string, string>>;
     const body = withoutLocations(inner!);
-    const pixels = [...body.matchAll(PIXEL)].map(({ groups }) => groups!.type!);
+    const pixels = [...body.matchAll(PIXEL)].map(({ groups }) => groups as Pixel);
     if (pixels.length === 0) continue;
-    const resize = ins === undefined ? readResize(maps!, type!, body, text, index) : null;
+    const isOfPlaces = ins === undefined && maps === IDENTITY;
+    const resize = isOfPlaces ? readResize(pixels, tensorFromText(type!), body, text, index) : null;
     if (resize !== null) found.push(resize);
-    else for (const pixel of pixels) others.add(pixel);
+    else for (const pixel of pixels) others.add(pixel.type);
   }
   return found.filter(({ image }) => !others.has(tensorText(image)));
 }
@@ -79,30 +87,32 @@ const OF_CONSTANT = /^(arith\.constant) ([^\n]*)/;
 /** The affine map of each element to itself. */
 const IDENTITY = 'affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>';
 
+/** Names and type of a pixel that is read. */
+type Pixel = Readonly<Record<'name' | 'image' | 'places' | 'type', string>>;
+
 function readResize(
-  maps: string,
-  type: string,
+  pixels: readonly Pixel[],
+  result: Tensor | null,
   body: string,
   text: Uint8Array,
   start: number,
 ): Resize | null {
-  const pixels = [...body.matchAll(PIXEL)].map(({ groups }) => groups as Record<string, string>);
   const images = new Set(pixels.map(({ image, type }) => `${image} ${type}`));
-  const [image, result] = [pixels[0]!.type!, type].map(tensorFromText);
+  const image = tensorFromText(pixels[0]!.type);
   const given = GIVEN.exec(body)?.[1];
-  if (maps !== IDENTITY || images.size !== 1 || !image || !result || given === undefined) return null;
+  if (images.size !== 1 || !image || !result || given === undefined) return null;
   const dimensions = new Map([...body.matchAll(DIMENSION)].map(([, name, d]) => [name!, Number(d)]));
   const own = new Map([...body.matchAll(LINE)].map(([, name, ...rest]) => [name!, rest as [string, string]]));
   const definitionOf = (value: string): ScalarOperation | null => {
-    const outside = OF_CONSTANT.exec(withoutLocations(definitionIn(text, value, start) ?? ''));
-    const [name, rest] = own.get(value) ?? outside?.slice(1) ?? [];
+    const [name, rest] =
+      own.get(value) ?? OF_CONSTANT.exec(plainDefinitionIn(text, value, start))?.slice(1) ?? [];
     return name === undefined ? null : operationFrom(name, rest!);
   };
   const before = new Steps(dimensions, RANK, definitionOf);
-  const reads = pixels.map(({ places }) => places!.split(', ').map((one) => before.numberOf(one)));
+  const reads = pixels.map(({ places }) => places.split(', ').map((one) => before.numberOf(one)));
   const known = new Map([
     ...before.numbers,
-    ...pixels.map(({ name }, i) => [name!, before.size + i] as const),
+    ...pixels.map(({ name }, i) => [name, before.size + i] as const),
   ]);
   const after = new Steps(known, before.size + pixels.length, definitionOf);
   const last = after.numberOf(given);
@@ -177,10 +187,7 @@ function writtenResize(resize: Resize): Written {
     (_, d) => ({ elementType: INDEX, shape: [], name: `%i${d}`, isScalar: true }) as const,
   );
   const nameOf = (i: number) => (i < RANK ? `%i${i}` : `%s${i}`);
-  const types = [
-    ...[...PLACES, ...before.map(({ type }) => type)],
-    ...[...reads.map(() => image.elementType), ...after.map(({ type }) => type)],
-  ];
+  const types = typesOf(resize);
   const typeOf = (i: number) => types[i]!;
   const texts = [
     ...before.map((step) => stepText(step, typeOf, nameOf)),
@@ -217,12 +224,15 @@ function pathToPixel(resize: Resize): number[] {
   return path;
 }
 
-/** Writes a resized image. @param weights of each dimension, or null for one that stays as it is */
-function resized(writer: Writer, image: Value, weights: readonly (Weights | null)[]): Value {
-  const counts = weights.map((one) => (one === null ? 1 : repetitionsOf(one)));
+/** How often each place of a dimension is repeated; null for other lines. */
+const countOf = (lines: Lines | null): number | null => (lines === null ? 1 : lines.repetitions);
+
+/** Writes a resized image. @param all lines of each dimension, or null for one that stays as it is */
+function resized(writer: Writer, image: Value, all: readonly (Lines | null)[]): Value {
+  const counts = all.map(countOf);
   if (counts.every((count) => count !== null)) return repeated(writer, image, counts);
-  return weights.reduceRight<Value>(
-    (value, one, d) => (one === null || counts[d] === 1 ? value : along(writer, value, d, one)),
+  return all.reduceRight<Value>(
+    (value, one, d) => (one === null ? value : along(writer, value, d, one.weights)),
     image,
   );
 }
@@ -244,10 +254,7 @@ function repeated(writer: Writer, image: Value, counts: readonly number[]): Valu
 /** The product of the weights with each line of an image along a dimension. */
 function along(writer: Writer, image: Value, d: number, weights: Weights): Value {
   const [outer, inner] = [image.shape.slice(0, d), image.shape.slice(d + 1)];
-  const [b, a] = [outer, inner].map((sizes) => sizes.reduce((product, size) => product * size, 1)) as [
-    number,
-    number,
-  ];
+  const [b, a] = [elementsOf(outer), elementsOf(inner)];
   const [k, o] = [image.shape[d]!, weights.length];
   const { elementType } = image;
   const isLast = a === 1;
@@ -280,7 +287,7 @@ export const resizes: ReplaceableKind<Resize> = {
   turn: 1,
   formsOf(resize, neighbours) {
     const { image, result } = resize;
-    const isRepeated = weightsOf(resize)!.every((one) => one === null || repetitionsOf(one) !== null);
+    const isRepeated = weightsOf(resize)!.every((one) => countOf(one) !== null);
     const hasChannelsFirst = image.shape[1] === result.shape[1] && image.shape[3] !== result.shape[3];
     const isBetween = hasChannelsFirst && isBetweenImages({ operands: [image], result }, neighbours);
     return [{ name: `${isRepeated ? REPEATED : PRODUCTS}${isBetween ? LAST : ''}` }];

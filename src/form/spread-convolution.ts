@@ -24,7 +24,8 @@ import {
   writtenConvolution,
   type Convolution,
 } from './convolution.ts';
-import { definitionIn, listOf, type Value, type Written } from './text.ts';
+import { definitionIn } from './definitions.ts';
+import { listOf, type Value, type Written } from './text.ts';
 
 export interface SpreadConvolution {
   /** The convolution that the program has, of the image with zeros. */

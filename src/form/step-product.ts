@@ -15,16 +15,9 @@ import {
 } from '../workload/tensor.ts';
 import type { ReplaceableKind } from './form.ts';
 import type { Packing } from './packing.ts';
-import { tilesFor, TRANSPOSED, withSettledWeights } from './product.ts';
-import {
-  areBeforeLoop,
-  definitionIn,
-  groupsText,
-  listOf,
-  type Value,
-  type Writer,
-  type Written,
-} from './text.ts';
+import { alwaysConstant, tilesFor, TRANSPOSED, withSettledWeights } from './product.ts';
+import { areBeforeLoop, definitionIn } from './definitions.ts';
+import { groupsText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface StepProduct {
   readonly name: (typeof NAMES)[number];
@@ -50,12 +43,12 @@ const LEAST_WEIGHTS = 1024;
 const stepKey = ({ name, sequence, weights, isTransposed, result }: StepProduct): string =>
   `step of ${name} ${typeName(sequence)},${typeName(weights)}->${typeName(result)}${isTransposed ? ' transposed' : ''}`;
 
-/** Products whose sequence and weights are older than the loop. Equal operations are rewritten alike, so all of them have to be. */
-export function readStepProducts(operations: readonly Operation[], text: Uint8Array): StepProduct[] {
-  const found = operations.flatMap((operation) => readStepProduct(operation, text) ?? []);
-  const varying = new Set(found.flatMap((one) => (one.isInvariant ? [] : [stepKey(one.product)])));
-  return found.map(({ product }) => product).filter((one) => !varying.has(stepKey(one)));
-}
+/** Products whose sequence and weights are older than the loop. */
+export const readStepProducts = (operations: readonly Operation[], text: Uint8Array): StepProduct[] =>
+  alwaysConstant(
+    operations.flatMap((operation) => readStepProduct(operation, text) ?? []),
+    stepKey,
+  );
 
 function readStepProduct({ name, operands, start }: Operation, text: Uint8Array) {
   if (!(NAMES as readonly string[]).includes(name) || operands.length !== 3) return null;
@@ -71,8 +64,8 @@ function readStepProduct({ name, operands, start }: Operation, text: Uint8Array)
   const isTransposed = transposed !== undefined;
   const shape = isTransposed ? [...columns.shape].reverse() : columns.shape;
   const product = { name, sequence: steps, weights: { ...columns, shape }, isTransposed, result };
-  const isInvariant = areBeforeLoop(text, [sequence, transposed ?? rhs], start);
-  return isStepProduct(product) ? { product, isInvariant } : null;
+  const isConstant = areBeforeLoop(text, [sequence, transposed ?? rhs], start);
+  return isStepProduct(product) ? { product, isConstant } : null;
 }
 
 const COLLAPSED = new RegExp(String.raw`^tensor\.collapse_shape (${VALUE}) \[`);

@@ -2,7 +2,6 @@
 // column, or for all weights. By default, the compiler makes floats of all weights in each call, in a dispatch of its own: it writes and reads
 // several times the bytes. In their form, a product widens the weights in registers: see `strips.ts` and `words.ts`.
 import { VALUE } from '../compiler/symbol.ts';
-import { withoutLocations } from '../compiler/locations.ts';
 import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { elementBits, isNarrowFloat } from '../workload/element-type.ts';
@@ -27,16 +26,8 @@ import type { Packing } from './packing.ts';
 import { flipped, HALF, sumsOfRows, widened } from './parts.ts';
 import { LEAST_WEIGHTS, TRANSPOSED } from './product.ts';
 import { hasStrips } from './strips.ts';
-import {
-  batchOf,
-  batchText,
-  definitionIn,
-  genericText,
-  listOf,
-  Writer,
-  type Value,
-  type Written,
-} from './text.ts';
+import { plainDefinitionIn } from './definitions.ts';
+import { batchOf, batchText, genericText, listOf, Writer, type Value, type Written } from './text.ts';
 import { packedProduct } from './tiles.ts';
 import { areInWords, productOfWords } from './words.ts';
 
@@ -86,7 +77,7 @@ function readStoredProduct(operation: Operation, text: Uint8Array): StoredProduc
   const maps = indexingMaps.map(({ results }) => JSON.stringify(results)).join(' ');
   if (!lhs || !result || (isSum && !MAPS.includes(maps))) return null;
   const sum = isSum ? bodyIn(bufferOf(text).toString('latin1', start, end)) : null;
-  const definitionOf: Definitions = (value) => withoutLocations(definitionIn(text, value, start) ?? '');
+  const definitionOf: Definitions = (value) => plainDefinitionIn(text, value, start);
   const before = (pattern: RegExp, value: string) => pattern.exec(definitionOf(value))?.[1];
   const matrix = isBatch ? before(BATCHED, operands[1]!.value) : operands[1]!.value;
   if (matrix === undefined || (isSum && sum === null)) return null;

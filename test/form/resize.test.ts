@@ -217,7 +217,7 @@ func.func @convolve(%small: tensor<1x3x5x7xf32>, %large: tensor<1x3x10x14xf32>, 
 
 test('between convolutions with channels first, the channels become innermost', async () => {
   const large = '1x3x10x14xf32';
-  // What is added to the resized image must not be fused into its body before the pixels are replaced.
+  // The passes between turns fuse the addition into the body of the resize. The pixels have to be replaced before.
   const text = program({ body: FLOATS })
     .replace('%x: tensor<1x3x5x7xf32>', `%x: tensor<1x3x5x7xf32>, %other: tensor<${large}>`)
     .replace('return %r', `%s = arith.addf %r, %other : tensor<${large}>\n  return %s`);
